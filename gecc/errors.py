@@ -1,0 +1,61 @@
+"""Errors that users see. Every message says what was found, what was expected, and where."""
+
+from __future__ import annotations
+
+
+class GeccError(Exception):
+    """Base of all errors raised on purpose.
+
+    `where` names the place (an ONNX node, an operation, a file and offset) and `hint` says what to do.
+    """
+
+    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
+        self.message = message
+        self.where = where
+        self.hint = hint
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        """The message with its place and hint, one per line."""
+        lines = [self.message]
+        if self.where:
+            lines.append(f"  in {self.where}")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class InvalidModelError(GeccError):
+    """The ONNX model breaks the standard or contradicts itself."""
+
+
+class UnsupportedError(GeccError):
+    """The model is valid, but holds something gecc cannot compile."""
+
+
+class ShapeError(GeccError):
+    """Shapes are missing or do not agree."""
+
+
+class PassError(GeccError):
+    """A pass met IR that breaks its stated needs."""
+
+
+class CodegenError(GeccError):
+    """Machine code could not be made."""
+
+
+class OmError(GeccError):
+    """An om file is damaged, of another version, or for another machine."""
+
+
+class InputError(GeccError):
+    """An executor was given wrong inputs."""
+
+
+class KernelError(GeccError):
+    """A kernel met a bad value at run time, such as an index out of range."""
+
+
+class CliError(GeccError):
+    """A command line asks for something impossible."""
