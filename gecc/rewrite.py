@@ -1,0 +1,208 @@
+"""Pattern rewriting: rules indexed by operation class, run from a worklist, with provenance and remarks.
+
+Every driver of this project rewrites through `Rewriter`, which gives each new operation the (fused) location of
+what it replaces; so messages, profile lines and om tasks can always name ONNX nodes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NameLoc, StringAttr, UnknownLoc
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
+from xdsl.traits import is_side_effect_free
+from xdsl.utils.worklist import Worklist
+
+DISABLED: set[str] = set()
+"""Class names of patterns that are switched off (mutation testing and `--disable`)."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """Why a rule examined a candidate and refused it. The text is rendered on demand."""
+
+    op: Operation
+    reason: str
+    args: tuple[object, ...]
+
+    def __str__(self) -> str:
+        return self.reason.format(*self.args)
+
+
+_sinks: list[Callable[[Miss], None]] = []
+
+
+def miss(op: Operation, reason: str, *args: object) -> None:
+    """Record why a rule refused `op`; `reason` is a format string for `args`. Costs nothing without a listener."""
+    if _sinks:
+        remark = Miss(op, reason, args)
+        for sink in _sinks:
+            sink(remark)
+
+
+class listen:
+    """Context manager that sends every `miss` to `sink`."""
+
+    def __init__(self, sink: Callable[[Miss], None]) -> None:
+        self.sink = sink
+
+    def __enter__(self) -> None:
+        _sinks.append(self.sink)
+
+    def __exit__(self, *exc: object) -> None:
+        _sinks.remove(self.sink)
+
+
+def _parts(location: LocationAttr) -> tuple[LocationAttr, ...]:
+    if isinstance(location, UnknownLoc):
+        return ()
+    if isinstance(location, FusedLoc):
+        return tuple(part for inner in location.locations for part in _parts(inner))
+    return (location,)
+
+
+def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
+    """One location for several: unknown ones dropped, nested ones flattened, duplicates kept once, order kept."""
+    parts = tuple(dict.fromkeys(part for location in locations for part in _parts(location)))
+    if not parts:
+        return UnknownLoc()
+    return parts[0] if len(parts) == 1 else FusedLoc(ArrayAttr(parts))
+
+
+def name_location(name: str) -> NameLoc:
+    """The location of the ONNX node called `name`."""
+    return NameLoc(StringAttr(name), UnknownLoc())
+
+
+def location_names(op: Operation) -> tuple[str, ...]:
+    """Names of the ONNX nodes that `op` comes from, in order."""
+    return tuple(part.name.data for part in _parts(op.location) if isinstance(part, NameLoc))
+
+
+class Rewriter(PatternRewriter):
+    """A PatternRewriter that keeps provenance."""
+
+    def replace(
+        self,
+        op: Operation,
+        new_ops: Operation | Sequence[Operation],
+        new_results: Sequence[SSAValue | None] | None = None,
+        safe_erase: bool = True,
+        absorbed: Iterable[Operation] = (),
+    ) -> None:
+        """Replace `op`; new operations get its location fused with those of `absorbed` operations.
+
+        `absorbed` are other operations whose work the new ones do; they are not erased here, the driver removes
+        them once they are dead.
+        """
+        new_ops = (new_ops,) if isinstance(new_ops, Operation) else tuple(new_ops)
+        location = fuse_locations([*(other.location for other in absorbed), op.location])
+        for new_op in new_ops:
+            for inner in new_op.walk():
+                if isinstance(inner.location, UnknownLoc):
+                    inner.location = location
+        super().replace(op, new_ops, new_results, safe_erase)
+
+    def insert_before(self, anchor: Operation, new_ops: Operation | Sequence[Operation]) -> None:
+        """Insert operations before `anchor`; those without a location take the anchor's."""
+        new_ops = (new_ops,) if isinstance(new_ops, Operation) else tuple(new_ops)
+        for new_op in new_ops:
+            for inner in new_op.walk():
+                if isinstance(inner.location, UnknownLoc):
+                    inner.location = anchor.location
+        self.insert(new_ops, InsertPoint.before(anchor))
+
+
+class Pattern(ABC):
+    """One rewrite rule. `ops` are the classes of operation it may start from."""
+
+    ops: ClassVar[tuple[type[Operation], ...]]
+
+    @abstractmethod
+    def rewrite(self, op: Operation, rw: Rewriter) -> None:
+        """Rewrite `op` through `rw`, or return having changed nothing."""
+
+
+def apply_patterns(
+    root: Operation, patterns: Sequence[Pattern], *, ctx: Context | None = None, max_rewrites: int = 10_000_000
+) -> bool:
+    """Run `patterns` on everything inside `root` to a fixed point; dead pure operations go too.
+
+    Operations are visited in program order, those touched by a rewrite (with users and producers) again.
+    Returns whether anything changed. Raises `RuntimeError` when `max_rewrites` rewrites did not reach a fixed point.
+    """
+    by_class: dict[type[Operation], list[Pattern]] = {}
+    for pattern in patterns:
+        if type(pattern).__name__ in DISABLED:
+            continue
+        for cls in pattern.ops:
+            by_class.setdefault(cls, []).append(pattern)
+
+    worklist = Worklist()
+    for op in reversed([op for op in root.walk() if op is not root]):
+        worklist.push(op)
+
+    def requeue(op: Operation) -> None:
+        worklist.push(op)
+        for result in op.results:
+            for use in result.uses:
+                worklist.push(use.operation)
+
+    def on_removal(op: Operation) -> None:
+        for inner in op.walk():
+            worklist.remove(inner)
+        for operand in op.operands:
+            if isinstance(owner := operand.owner, Operation):
+                worklist.push(owner)
+                # a use count that falls to one can open a match at the remaining user
+                for use in operand.uses:
+                    if use.operation is not op:
+                        worklist.push(use.operation)
+
+    def on_replacement(op: Operation, values: Sequence[SSAValue | None]) -> None:
+        for result in op.results:
+            for use in result.uses:
+                worklist.push(use.operation)
+
+    changed = False
+    rewrites = 0
+    while (op := worklist.pop()) is not None:
+        rules = by_class.get(type(op), ())
+        dead = op.results and all(result.first_use is None for result in op.results) and is_side_effect_free(op)
+        if not rules and not dead:
+            continue
+        rw = Rewriter(op)
+        rw.operation_insertion_handler.append(requeue)
+        rw.operation_modification_handler.append(requeue)
+        rw.operation_removal_handler.append(on_removal)
+        rw.operation_replacement_handler.append(on_replacement)
+        if dead:
+            rw.erase(op)
+            changed = True
+            continue
+        for pattern in rules:
+            pattern.rewrite(op, rw)
+            if rw.has_done_action:
+                changed = True
+                rewrites += 1
+                if rewrites > max_rewrites:
+                    raise RuntimeError(
+                        f"no fixed point after {max_rewrites} rewrites, last by {type(pattern).__name__}"
+                    )
+                if op.parent is not None:
+                    worklist.push(op)
+                break
+    return changed
+
+
+def blocks_of(op: Operation) -> Iterable[Block]:
+    """All blocks nested directly in `op`."""
+    regions: Sequence[Region] = op.regions
+    for region in regions:
+        yield from region.blocks
