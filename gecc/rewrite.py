@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NameLoc, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NameLoc, NoneAttr, StringAttr, UnknownLoc
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
@@ -77,12 +77,12 @@ def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
 
 def name_location(name: str) -> NameLoc:
     """The location of the ONNX node called `name`."""
-    return NameLoc(StringAttr(name), UnknownLoc())
+    return NameLoc(StringAttr(name), NoneAttr())
 
 
 def location_names(op: Operation) -> tuple[str, ...]:
     """Names of the ONNX nodes that `op` comes from, in order."""
-    return tuple(part.name.data for part in _parts(op.location) if isinstance(part, NameLoc))
+    return tuple(part.desc.data for part in _parts(op.location) if isinstance(part, NameLoc))
 
 
 class Rewriter(PatternRewriter):
@@ -172,7 +172,8 @@ def apply_patterns(
 
     changed = False
     rewrites = 0
-    while (op := worklist.pop()) is not None:
+    while worklist:
+        op = worklist.pop()
         rules = by_class.get(type(op), ())
         dead = op.results and all(result.first_use is None for result in op.results) and is_side_effect_free(op)
         if not rules and not dead:
