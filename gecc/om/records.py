@@ -1,0 +1,300 @@
+"""What an om file says, as plain records: the meeting point of compiler, container and runtime.
+
+Standard library only. All sizes and offsets are bytes, all records but `OmModel` and `Weights` are immutable.
+Element types are spelled as in the IR: f32 f64 f16 bf16, i8 i16 i32 i64 (signed), ui8 ui16 ui32 ui64, i1 (bool, 1 byte).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TypeAlias
+
+SCHEMA = 1
+"""Version of this module's encoding in the container. A reader refuses a greater one."""
+
+ALIGNMENT = 64
+"""Alignment of the arena's base and of the weights' base in memory."""
+
+WEIGHT_ALIGNMENT = 512
+"""Every weight starts at a multiple of this in WEIGHTS_DATA, the first at this very offset (0 means "no offset")."""
+
+ITEMSIZE: dict[str, int] = {
+    "f32": 4, "f64": 8, "f16": 2, "bf16": 2,
+    "i8": 1, "i16": 2, "i32": 4, "i64": 8,
+    "ui8": 1, "ui16": 2, "ui32": 4, "ui64": 8,
+    "i1": 1,
+}  # fmt: skip
+"""Bytes of one element of each element type."""
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+Scalar: TypeAlias = bool | int | float | str
+AttrValue: TypeAlias = (
+    Scalar | tuple[bool, ...] | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | tuple[tuple[int, ...], ...]
+)
+"""A value the container can hold and Netron shows. Ints are 64-bit. Floats are stored in single precision, and read back
+so rounded. A tuple holds one kind of value; an empty tuple has no kind."""
+
+
+class Space(IntEnum):
+    """Where an operand lies."""
+
+    ARENA = 0
+    """The planned block of intermediates, allocated at load."""
+    WEIGHTS = 1
+    """WEIGHTS_DATA, mapped from the file, read only."""
+    INPUT = 2
+    """The caller's array for graph input `index`, read only."""
+    OUTPUT = 3
+    """The caller's array for graph output `index`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """`size` bytes at `offset` in a space. `index` is the number of the graph input or output, else 0."""
+
+    space: Space
+    offset: int
+    size: int
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTask:
+    """One launch of a kernel over `blocks` blocks.
+
+    kernel    name of a `KernelEntry`
+    label     what users read: `MatMulV2Gelu`
+    op_index  index in `OmModel.nodes` of the node this launch computes (its ONNX names serve messages and profiles)
+    phase     tasks of one phase run in any order at once; phases run in order. Counted from 0 without holes
+    blocks    extent of the block index, >= 0
+    operands  memory arguments in the kernel's order: inputs, then outputs
+    params    integer arguments (signed 64-bit) after the memory arguments
+    n_outs    how many of the last operands are written
+    """
+
+    kernel: str
+    label: str
+    op_index: int
+    phase: int
+    blocks: int
+    operands: tuple[Operand, ...]
+    params: tuple[int, ...] = ()
+    n_outs: int = 1
+
+    @property
+    def ins(self) -> tuple[Operand, ...]:
+        """The operands that are only read."""
+        return self.operands[: len(self.operands) - self.n_outs]
+
+    @property
+    def outs(self) -> tuple[Operand, ...]:
+        """The operands that are written."""
+        return self.operands[len(self.operands) - self.n_outs :]
+
+
+Task: TypeAlias = KernelTask
+"""Every kind of task there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEntry:
+    """A function of the kernel blob: `size` bytes of code at `offset`."""
+
+    name: str
+    offset: int
+    size: int
+
+
+def kernel_entries(symbols: Mapping[str, int], blob_size: int) -> tuple[KernelEntry, ...]:
+    """Entries, ordered by offset then name, for a linked blob: each reaches to the next greater offset or the end."""
+    ends = [*sorted(set(symbols.values())), blob_size]
+    following = dict(zip(ends, ends[1:], strict=False))
+    order = sorted(symbols.items(), key=lambda item: (item[1], item[0]))
+    return tuple(KernelEntry(name, at, following[at] - at) for name, at in order)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who makes a value: graph input, weight or node number `index`; `output` is which result of a node."""
+
+    kind: str
+    """ "input", "weight" or "node"."""
+    index: int
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IoDesc:
+    """A graph input or output: ONNX name, element type, static shape. `source` (outputs only) is what computes it."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    source: Source | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of a dense array of this type."""
+        return math.prod(self.shape) * ITEMSIZE[self.dtype]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorDesc:
+    """A node's result: logical shape (-1: unknown extent), layout of its bytes, and where it lies if it has a place."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    layout: str = "ND"
+    place: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A node of the optimised graph, for people (Netron), messages and profiles.
+
+    name      need not be unique, may be empty
+    type      the operator: `MatMulV2Gelu`, `ConvRelu`
+    inputs    what it reads; None is an optional input that is absent
+    outputs   its results
+    onnx_names names of the ONNX nodes it was made from
+    attrs     anything else
+    """
+
+    name: str
+    type: str
+    inputs: tuple[Source | None, ...]
+    outputs: tuple[TensorDesc, ...]
+    onnx_names: tuple[str, ...] = ()
+    attrs: Mapping[str, AttrValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightEntry:
+    """A constant in WEIGHTS_DATA: `size` bytes at `offset`. Packed weights carry their physical shape and a layout name."""
+
+    name: str
+    offset: int
+    size: int
+    dtype: str
+    shape: tuple[int, ...]
+    layout: str = "ND"
+
+
+def place_weights(sizes: Iterable[int]) -> tuple[list[int], int]:
+    """Offsets in WEIGHTS_DATA for constants of these sizes in this order, and the size of the whole (0 if none)."""
+    offsets: list[int] = []
+    end = 0
+    for size in sizes:
+        start = max(WEIGHT_ALIGNMENT, -(-end // WEIGHT_ALIGNMENT) * WEIGHT_ALIGNMENT)
+        offsets.append(start)
+        end = start + size
+    return offsets, end
+
+
+def _nothing() -> Iterable[tuple[int, Buffer]]:
+    return ()
+
+
+@dataclass(slots=True)
+class Weights:
+    """WEIGHTS_DATA: what is in it, and a way to get its bytes that never holds them twice.
+
+    entries  ordered by offset
+    size     bytes of the whole (0: no weights)
+    chunks   called anew for each reading; yields (offset, bytes) in ascending order without overlap. Gaps are zero.
+             Each buffer may be dropped as soon as the next is asked for
+    view     all bytes at once, when they lie in memory or in a mapped file already (a model that was read: always)
+    sha256   hex digest of all `size` bytes: the file's word for a model that was read, "" for one being built
+    """
+
+    entries: tuple[WeightEntry, ...] = ()
+    size: int = 0
+    chunks: Callable[[], Iterable[tuple[int, Buffer]]] = _nothing
+    view: memoryview | None = None
+    sha256: str = ""
+
+    @staticmethod
+    def of_view(entries: Iterable[WeightEntry], view: memoryview, sha256: str = "") -> Weights:
+        """Weights whose bytes lie in `view` (one byte an element)."""
+        return Weights(tuple(entries), view.nbytes, lambda: ((0, view),), view, sha256)
+
+    def stream(self) -> Iterable[memoryview]:
+        """All `size` bytes in order, gaps filled with zeros, in pieces. Raises ValueError when `chunks` breaks its word."""
+        at = 0
+        for offset, data in self.chunks():
+            piece = memoryview(data).cast("B")
+            if offset < at or piece.nbytes > self.size - offset:
+                raise ValueError(
+                    f"weights chunk of {piece.nbytes} bytes at {offset}: expected it within {at}..{self.size}"
+                )
+            if offset > at:
+                yield memoryview(bytes(offset - at))
+            yield piece
+            at = offset + piece.nbytes
+        if at < self.size:
+            yield memoryview(bytes(self.size - at))
+
+    def materialize(self) -> memoryview:
+        """All bytes at once: `view`, or else a new buffer."""
+        if self.view is not None:
+            return self.view
+        whole = bytearray(self.size)
+        for offset, data in self.chunks():
+            piece = memoryview(data).cast("B")
+            whole[offset : offset + piece.nbytes] = piece
+        if len(whole) != self.size:
+            raise ValueError(f"weights chunks reach to {len(whole)}, beyond the {self.size} bytes stated")
+        return memoryview(whole)
+
+    def digest(self) -> str:
+        """SHA-256 of all bytes, in hex."""
+        h = hashlib.sha256()
+        for piece in self.stream():
+            h.update(piece)
+        return h.hexdigest()
+
+
+@dataclass(slots=True)
+class OmModel:
+    """A compiled model.
+
+    name           model name
+    target         machine description it was compiled for (`x86-64-v4`)
+    abi            version of the native calling convention (`gecc.runtime.abi.ABI`)
+    inputs/outputs the graph's interface, in order
+    nodes          the optimised graph, in execution order
+    weights        constants
+    blob           machine code and read-only data of all kernels, one position-independent image
+    kernels        the functions in `blob`, ordered by offset then name
+    dispatcher     name of the entry that runs the task table ("" when the blob has none)
+    tasks          in execution order; phases ascend
+    arena_bytes    size of the block for intermediates
+    scratch_bytes  size of the scratch each rank needs
+    producer       compiler name and version
+    attrs          anything else
+    """
+
+    name: str
+    target: str
+    abi: int
+    inputs: tuple[IoDesc, ...] = ()
+    outputs: tuple[IoDesc, ...] = ()
+    nodes: Sequence[GraphNode] = ()
+    weights: Weights = field(default_factory=Weights)
+    blob: Buffer = b""
+    kernels: tuple[KernelEntry, ...] = ()
+    dispatcher: str = ""
+    tasks: tuple[Task, ...] = ()
+    arena_bytes: int = 0
+    scratch_bytes: int = 0
+    producer: str = "gecc"
+    attrs: Mapping[str, AttrValue] = field(default_factory=dict)
+
+    @property
+    def phases(self) -> int:
+        """Number of phases."""
+        return self.tasks[-1].phase + 1 if self.tasks else 0
