@@ -1,14 +1,16 @@
 """What an om file says, as plain records: the meeting point of compiler, container and runtime.
 
 Standard library only. All sizes and offsets are bytes, all records but `OmModel` and `Weights` are immutable.
-Element types are spelled as in the IR: f32 f64 f16 bf16, i8 i16 i32 i64 (signed), ui8 ui16 ui32 ui64, i1 (bool, 1 byte).
+Element types are spelled as in the IR: f32 f64 f16 bf16, i8 i16 i32 i64 (signed), ui8 ui16 ui32 ui64, i1 (bool, one byte
+an element).
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TypeAlias
@@ -35,8 +37,8 @@ Scalar: TypeAlias = bool | int | float | str
 AttrValue: TypeAlias = (
     Scalar | tuple[bool, ...] | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | tuple[tuple[int, ...], ...]
 )
-"""A value the container can hold and Netron shows. Ints are 64-bit. Floats are stored in single precision, and read back
-so rounded. A tuple holds one kind of value; an empty tuple has no kind."""
+"""A value the container can hold and Netron shows. Ints are 64-bit. Floats are stored, and so read back, in single
+precision. A tuple holds one kind of value; an empty tuple has no kind."""
 
 
 class Space(IntEnum):
@@ -112,7 +114,7 @@ class KernelEntry:
 def kernel_entries(symbols: Mapping[str, int], blob_size: int) -> tuple[KernelEntry, ...]:
     """Entries, ordered by offset then name, for a linked blob: each reaches to the next greater offset or the end."""
     ends = [*sorted(set(symbols.values())), blob_size]
-    following = dict(zip(ends, ends[1:], strict=False))
+    following = dict(itertools.pairwise(ends))
     order = sorted(symbols.items(), key=lambda item: (item[1], item[0]))
     return tuple(KernelEntry(name, at, following[at] - at) for name, at in order)
 
@@ -174,7 +176,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class WeightEntry:
-    """A constant in WEIGHTS_DATA: `size` bytes at `offset`. Packed weights carry their physical shape and a layout name."""
+    """A constant in WEIGHTS_DATA: `size` bytes at `offset`. Packed ones carry their physical shape and a layout name."""
 
     name: str
     offset: int
@@ -197,6 +199,12 @@ def place_weights(sizes: Iterable[int]) -> tuple[list[int], int]:
 
 def _nothing() -> Iterable[tuple[int, Buffer]]:
     return ()
+
+
+def _zeros(count: int) -> Iterator[memoryview]:
+    step = 1 << 16
+    for at in range(0, count, step):
+        yield memoryview(bytes(min(step, count - at)))
 
 
 @dataclass(slots=True)
@@ -222,33 +230,30 @@ class Weights:
         """Weights whose bytes lie in `view` (one byte an element)."""
         return Weights(tuple(entries), view.nbytes, lambda: ((0, view),), view, sha256)
 
-    def stream(self) -> Iterable[memoryview]:
-        """All `size` bytes in order, gaps filled with zeros, in pieces. Raises ValueError when `chunks` breaks its word."""
+    def stream(self) -> Iterator[memoryview]:
+        """All `size` bytes in order, gaps filled with zeros, in pieces; ValueError when `chunks` breaks its word."""
         at = 0
         for offset, data in self.chunks():
-            piece = memoryview(data).cast("B")
-            if offset < at or piece.nbytes > self.size - offset:
-                raise ValueError(
-                    f"weights chunk of {piece.nbytes} bytes at {offset}: expected it within {at}..{self.size}"
-                )
-            if offset > at:
-                yield memoryview(bytes(offset - at))
-            yield piece
-            at = offset + piece.nbytes
-        if at < self.size:
-            yield memoryview(bytes(self.size - at))
+            whole = memoryview(data)
+            if offset < at or whole.nbytes > self.size - offset:
+                room = f"{at}..{self.size}"
+                raise ValueError(f"weights chunk of {whole.nbytes} bytes at {offset}: expected it within {room}")
+            yield from _zeros(offset - at)
+            if whole.nbytes:  # a view with a zero extent cannot be cast
+                yield whole.cast("B")
+            at = offset + whole.nbytes
+        yield from _zeros(self.size - at)
 
     def materialize(self) -> memoryview:
-        """All bytes at once: `view`, or else a new buffer."""
+        """All bytes at once: `view`, or else a new buffer; ValueError when `chunks` breaks its word."""
         if self.view is not None:
             return self.view
-        whole = bytearray(self.size)
-        for offset, data in self.chunks():
-            piece = memoryview(data).cast("B")
-            whole[offset : offset + piece.nbytes] = piece
-        if len(whole) != self.size:
-            raise ValueError(f"weights chunks reach to {len(whole)}, beyond the {self.size} bytes stated")
-        return memoryview(whole)
+        buffer = bytearray(self.size)
+        at = 0
+        for piece in self.stream():
+            buffer[at : at + piece.nbytes] = piece
+            at += piece.nbytes
+        return memoryview(buffer)
 
     def digest(self) -> str:
         """SHA-256 of all bytes, in hex."""
