@@ -1,0 +1,184 @@
+"""Pipelines as data: each optimisation level is a list of pass specs in xDSL's pass syntax.
+
+A model goes ge -> fused -> tile -> buffer -> om. A stage is a place to stop: `specs_until("O2", "tile")` are the
+passes that bring an imported module to tiled kernels on tensors. A name is a pass, by path (see `gecc.passes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from gecc.errors import CliError
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
+
+STAGES: tuple[str, ...] = ("ge", "fused", "tile", "buffer", "om")
+"""Where a compilation may stop: the graph, kernel-sized operations, kernels on tensors, planned memory, tasks."""
+
+_FIRST_OF_NEXT_STAGE: dict[str, str] = {
+    "ge": "ge-to-fused",
+    "fused": "fused-to-tile",
+    "tile": "tile-bufferize",
+    "buffer": "tile-to-om",
+}
+"""The pass before which each stage stops."""
+
+_GE_LEGAL = ("ge-infer-shapes", "ge-fold-constants", "ge-dce")
+_GE_CANONICAL = ("ge-infer-shapes", "ge-fold-constants", "ge-canonicalize", "ge-cse", "ge-dce")
+_TILE = ("fused-to-tile", "tile-deduplicate-kernels", "tile-bufferize", "tile-schedule", "tile-allocate-buffers")
+
+PIPELINES: dict[str, tuple[str, ...]] = {
+    "O0": (
+        *_GE_LEGAL,
+        "ge-to-fused",
+        "fused-choose-tilings",
+        "fused-pack-weights",
+        *_TILE,
+        "tile-to-om",
+    ),
+    "O1": (
+        *_GE_CANONICAL,
+        "ge-fold-batch-norm",
+        "ge-dce",
+        "ge-to-fused",
+        "fused-fuse-epilogues",
+        "fused-choose-tilings",
+        "fused-pack-weights",
+        *_TILE,
+        "tile-to-om",
+    ),
+    "O2": (
+        *_GE_CANONICAL,
+        "ge-fold-batch-norm",
+        "ge-recognise-gelu",
+        "ge-recognise-hard-swish",
+        "ge-recognise-layer-norm",
+        "ge-choose-layouts",
+        "ge-canonicalize",
+        "ge-cse",
+        "ge-dce",
+        "ge-to-fused",
+        "fused-fuse-pointwise",
+        "fused-fuse-epilogues",
+        "fused-choose-tilings",
+        "fused-pack-weights",
+        *_TILE,
+        "tile-to-om",
+    ),
+}
+"""Optimisation level to its passes: O0 legal and unfused, O1 canonical with epilogues, O2 everything (the default)."""
+
+DEFAULT_LEVEL = "O2"
+
+AfterPass = Callable[[str, "ModuleOp"], None]
+"""Called after every pass with its spec as text and the module."""
+
+
+def specs_until(level: str, stage: str = "om") -> tuple[str, ...]:
+    """The passes of `level` up to the end of `stage`. Raises `CliError` for an unknown level or stage."""
+    if level not in PIPELINES:
+        raise CliError(f"unknown optimisation level '{level}', expected one of {', '.join(PIPELINES)}")
+    if stage not in STAGES:
+        raise CliError(f"unknown stage '{stage}', expected one of {', '.join(STAGES)}")
+    specs = PIPELINES[level]
+    if stage not in _FIRST_OF_NEXT_STAGE:
+        return specs
+    stop = _FIRST_OF_NEXT_STAGE[stage]
+    return specs[: next(i for i, spec in enumerate(specs) if spec.split("{")[0] == stop)]
+
+
+def pipeline_text(specs: Iterable[str]) -> str:
+    """A pipeline as `-p` takes it."""
+    return ",".join(specs)
+
+
+def parse_passes(specs: Sequence[str] | str) -> tuple[ModulePass, ...]:
+    """Passes from specs such as `ge-fold-constants{limit=4}`.
+
+    Raises `CliError` for a spec that cannot be parsed, a pass that does not exist (naming the nearest) and options
+    that the pass does not take.
+    """
+    from xdsl.transforms import get_all_passes
+    from xdsl.utils.arg_spec import parse_pipeline
+    from xdsl.utils.exceptions import ArgSpecParseError
+
+    from gecc.passes import all_passes
+
+    available = {**get_all_passes(), **all_passes()}
+    text = specs if isinstance(specs, str) else pipeline_text(specs)
+    try:
+        parsed = tuple(parse_pipeline(text))
+    except ArgSpecParseError as error:
+        raise CliError(f"cannot read the pipeline '{text}': {error}") from error
+    unknown = [spec.name for spec in parsed if spec.name not in available]
+    if unknown:
+        raise CliError(
+            f"unknown pass {', '.join(repr(name) for name in unknown)}",
+            hint=_nearest(unknown[0], list(available)),
+        )
+    passes: list[ModulePass] = []
+    for spec in parsed:
+        cls = available[spec.name]()
+        try:
+            passes.append(cls.from_spec(spec))
+        except ValueError as error:
+            raise CliError(f"pass '{spec.name}': {error}") from error
+    return tuple(passes)
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, n=1)
+    return f"did you mean '{close[0]}'?" if close else "--list-passes shows the passes"
+
+
+def run_pipeline(
+    ctx: Context,
+    module: ModuleOp,
+    specs: Sequence[str] | str,
+    *,
+    verify_each: bool = True,
+    locations: bool = False,
+    after: AfterPass | None = None,
+) -> None:
+    """Run the passes named by `specs` on `module` in place; see `run_passes`."""
+    run_passes(ctx, module, parse_passes(specs), verify_each=verify_each, locations=locations, after=after)
+
+
+def run_passes(
+    ctx: Context,
+    module: ModuleOp,
+    passes: Sequence[ModulePass],
+    *,
+    verify_each: bool = True,
+    locations: bool = False,
+    after: AfterPass | None = None,
+) -> None:
+    """Run `passes` on `module` in place.
+
+    With `verify_each` the module is verified (types, dominance and, with `locations`, provenance) before the first
+    pass and after each; otherwise only before the first and after the last. `after` is called after every pass.
+    Raises whatever a pass raises, and `VerifyException`; both carry a note that names the pass.
+    """
+    from gecc.verify import verify_module
+
+    verify_module(module, locations=locations)
+    for index, step in enumerate(passes):
+        try:
+            step.apply(ctx, module)
+        except Exception as error:  # only to say where; it goes on its way
+            error.add_note(f"in pass '{step}'")
+            raise
+        if verify_each or index == len(passes) - 1:
+            try:
+                verify_module(module, locations=locations)
+            except Exception as error:
+                error.add_note(f"found after pass '{step}'")
+                raise
+        if after is not None:
+            after(str(step), module)
