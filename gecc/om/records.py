@@ -1,8 +1,8 @@
 """What an om file says, as plain records: the meeting point of compiler, container and runtime.
 
 Standard library only. All sizes and offsets are bytes, all records but `OmModel` and `Weights` are immutable.
-Element types are spelled as in the IR: f32 f64 f16 bf16, i8 i16 i32 i64 (signed), ui8 ui16 ui32 ui64, i1 (bool, one byte
-an element).
+Element types are spelled as in the IR: f32 f64 f16 bf16, i8 i16 i32 i64 (signed), ui8 ui16 ui32 ui64, i1 (bool, one
+byte an element).
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class WeightEntry:
-    """A constant in WEIGHTS_DATA: `size` bytes at `offset`. Packed ones carry their physical shape and a layout name."""
+    """A constant in WEIGHTS_DATA: `size` bytes at `offset`. Packed ones carry their physical shape and layout name."""
 
     name: str
     offset: int

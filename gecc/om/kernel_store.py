@@ -1,0 +1,99 @@
+"""TBE_KERNELS: the container's kernel store holds two items of ours, the code image and the index into it.
+
+An item is u32 magic, u32 name length, u32 data length, name, data. The index is u32 count, then per kernel u32 name length,
+u64 offset, u64 size, name.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from gecc.errors import OmError
+from gecc.om.records import Buffer, KernelEntry
+
+ITEM_MAGIC = 0x5D776EFD
+BLOB_ITEM = "gecc.blob"
+INDEX_ITEM = "gecc.index"
+
+_ITEM = struct.Struct("<III")
+_COUNT = struct.Struct("<I")
+_KERNEL = struct.Struct("<IQQ")
+
+
+def pack_store(items: list[tuple[str, Buffer]]) -> bytes:
+    """Named items as a kernel store."""
+    out = bytearray()
+    for name, data in items:
+        raw, size = name.encode(), memoryview(data).nbytes
+        if size >= 1 << 32:
+            raise OmError(f"kernel store item '{name}' has {size} bytes, expected fewer than {1 << 32}")
+        out += _ITEM.pack(ITEM_MAGIC, len(raw), size) + raw
+        out += data
+    return bytes(out)
+
+
+def parse_store(data: memoryview, where: str) -> dict[str, memoryview]:
+    """The items of a kernel store, as views. Raises OmError."""
+    items: dict[str, memoryview] = {}
+    at = 0
+    while at < data.nbytes:
+        place = f"{where}, byte {at}"
+        left = data.nbytes - at
+        if left < _ITEM.size:
+            raise OmError(f"a kernel store item needs {_ITEM.size} bytes, {left} are left", where=place)
+        magic, name_size, size = _ITEM.unpack_from(data, at)
+        if magic != ITEM_MAGIC:
+            raise OmError(f"the item's magic is {magic:#010x}, expected {ITEM_MAGIC:#010x}", where=place)
+        left -= _ITEM.size
+        if name_size > left or size > left - name_size:
+            raise OmError(f"an item of {name_size} + {size} bytes does not fit the {left} left", where=place)
+        at += _ITEM.size
+        name = decode_text(data[at : at + name_size], "item name", place)
+        if name in items:
+            raise OmError(f"kernel store item '{name}' appears twice", where=place)
+        at += name_size
+        items[name] = data[at : at + size]
+        at += size
+    return items
+
+
+def pack_index(kernels: tuple[KernelEntry, ...]) -> bytes:
+    """The index item."""
+    out = bytearray(_COUNT.pack(len(kernels)))
+    for k in kernels:
+        raw = k.name.encode()
+        out += _KERNEL.pack(len(raw), k.offset, k.size) + raw
+    return bytes(out)
+
+
+def parse_index(data: memoryview, where: str) -> tuple[KernelEntry, ...]:
+    """The kernels of an index item. Raises OmError."""
+    if data.nbytes < _COUNT.size:
+        raise OmError(f"a kernel index needs {_COUNT.size} bytes, it has {data.nbytes}", where=where)
+    (count,) = _COUNT.unpack_from(data)
+    if count > (data.nbytes - _COUNT.size) // _KERNEL.size:
+        raise OmError(f"an index of {count} kernels does not fit its {data.nbytes} bytes", where=where)
+    at = _COUNT.size
+    kernels: list[KernelEntry] = []
+    for i in range(count):
+        place = f"{where}, kernel {i} at byte {at}"
+        left = data.nbytes - at - _KERNEL.size
+        if left < 0:
+            raise OmError(f"a kernel needs {_KERNEL.size} bytes, {left + _KERNEL.size} are left", where=place)
+        name_size, offset, size = _KERNEL.unpack_from(data, at)
+        if name_size > left:
+            raise OmError(f"a kernel name of {name_size} bytes does not fit the {left} left", where=place)
+        at += _KERNEL.size
+        kernels.append(KernelEntry(decode_text(data[at : at + name_size], "kernel name", place), offset, size))
+        at += name_size
+    if at != data.nbytes:
+        raise OmError(f"{data.nbytes - at} bytes follow the last kernel, expected none", where=f"{where}, byte {at}")
+    return tuple(kernels)
+
+
+def decode_text(raw: memoryview | bytes, what: str, where: str) -> str:
+    """UTF-8 text. Raises OmError."""
+    try:
+        return str(raw, "utf-8")
+    except UnicodeDecodeError as e:
+        raise OmError(f"{what} is not UTF-8: {e.reason} at its byte {e.start}", where=where) from None
