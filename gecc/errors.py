@@ -37,6 +37,10 @@ class ShapeError(GeccError):
     """Shapes are missing or do not agree."""
 
 
+class WeightError(GeccError):
+    """A weight is missing, or the file that holds it is damaged."""
+
+
 class PassError(GeccError):
     """A pass met IR that breaks its stated needs."""
 
