@@ -33,7 +33,6 @@ from gecc.dialects.tile.register import FillOp, MmaOp, StoreTileOp
 
 __all__ = [
     "COMBINERS",
-    "TILE",
     "AllocOp",
     "CheckIndexOp",
     "FillOp",
@@ -48,13 +47,14 @@ __all__ = [
     "ScratchOp",
     "StoreOp",
     "StoreTileOp",
+    "Tile",
     "ViewOp",
     "WeightOp",
     "YieldOp",
     "int_array",
 ]
 
-TILE = Dialect(
+Tile = Dialect(
     "tile",
     [
         KernelOp,
