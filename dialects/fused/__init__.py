@@ -13,6 +13,8 @@ from gecc.dialects.fused.base import (
     scalar_type,
     shape_of,
 )
+from gecc.dialects.fused.body import Body, Scalar
+from gecc.dialects.fused.build import broadcast_load, epilogue_region, generic, region
 from gecc.dialects.fused.generic import COMBINERS, GenericOp
 from gecc.dialects.fused.scalar import CheckIndexOp, LoadOp, YieldOp
 from gecc.dialects.fused.storage import ConstOp, ViewOp, value_type
@@ -25,6 +27,7 @@ Fused = Dialect(
 
 __all__ = [
     "COMBINERS",
+    "Body",
     "CheckIndexOp",
     "ConstOp",
     "ConvOp",
@@ -34,15 +37,20 @@ __all__ = [
     "LoadOp",
     "MatmulOp",
     "NormOp",
+    "Scalar",
     "SoftmaxOp",
     "ViewOp",
     "YieldOp",
     "accumulator_type",
+    "broadcast_load",
     "broadcast_shapes",
     "compute_type",
     "element_of",
+    "epilogue_region",
+    "generic",
     "ints",
     "is_unsigned",
+    "region",
     "scalar_type",
     "shape_of",
     "value_type",
