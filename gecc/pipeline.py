@@ -114,7 +114,7 @@ def parse_passes(specs: Sequence[str] | str) -> tuple[ModulePass, ...]:
         parsed = tuple(parse_pipeline(text))
     except ArgSpecParseError as error:
         raise CliError(f"cannot read the pipeline '{text}': {error}") from error
-    unknown = [spec.name for spec in parsed if spec.name not in available]
+    unknown = list(dict.fromkeys(spec.name for spec in parsed if spec.name not in available))
     if unknown:
         raise CliError(
             f"unknown pass {', '.join(repr(name) for name in unknown)}",
