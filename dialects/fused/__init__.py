@@ -15,7 +15,7 @@ from gecc.dialects.fused.base import (
 )
 from gecc.dialects.fused.body import Body, Scalar
 from gecc.dialects.fused.build import broadcast_load, epilogue_region, generic, region
-from gecc.dialects.fused.generic import COMBINERS, GenericOp
+from gecc.dialects.fused.generic_op import COMBINERS, GenericOp
 from gecc.dialects.fused.scalar import CheckIndexOp, LoadOp, YieldOp
 from gecc.dialects.fused.storage import ConstOp, ViewOp, value_type
 

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from gecc.dialects.fused.base import INDEX
 from gecc.dialects.fused.body import Body
-from gecc.dialects.fused.generic import GenericOp
+from gecc.dialects.fused.generic_op import GenericOp
 
 Values: TypeAlias = Sequence[SSAValue]
 BodyFn: TypeAlias = Callable[[Body, Values, Values], SSAValue]
