@@ -1,0 +1,1 @@
+"""Running om files: numpy, protobuf and the standard library, and nothing of the compiler."""

@@ -1,0 +1,132 @@
+"""The native calling convention: what compiled code, the generated dispatcher and the executor agree on.
+
+Every layout is here and nowhere else. All fields are 64-bit words at the byte offsets given unless said otherwise; all
+structures are aligned to `ALIGNMENT`. A change that code made before would misread needs another `ABI`.
+
+A kernel is `void k(const i64 *args, i64 block_begin, i64 block_end, i8 *scratch, i8 *state)` in the C convention of
+the machine. `args` holds the addresses of its operands (inputs, then outputs), then its integer parameters. It computes
+the blocks `block_begin <= b < block_end` and loops over them itself; blocks of one launch are independent. `scratch` is
+memory of this rank alone, not kept between calls. A kernel that meets a bad value stores an error code and what
+explains it in `state` (`STATE_ERROR` last) and returns.
+
+    the process's worker pool               one executor
+    +---------+------------+-- ..          +---------+     task records   shares of rank 0   states
+    | pool    | mailbox 1  |               | control | --> [kernel, args] [begin, end]       [error.., scratch] x ranks
+    +---------+------------+-- ..          +---------+     ...            ...
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+ABI = 1
+"""Number of this convention. An om file states the one it was made for."""
+
+ALIGNMENT = 64
+"""Alignment in bytes of structures, arena, weights and scratch: a cache line."""
+
+# Entries of the dispatcher in every kernel blob.
+RUN = "gecc_run"
+"""`void gecc_run(pool *, control *)`: run all tasks as rank 0, with ranks - 1 workers of the pool. The pool may be null
+when the control block says one rank. Returns when every rank is done."""
+WORKER = "gecc_worker"
+"""`void gecc_worker(pool *, i64 rank)`: wait for work in mailbox `rank` until told to stop. Position-independent by
+itself: the pool copies its bytes, so that they outlive the blob."""
+WAKE = "gecc_wake"
+"""`void gecc_wake(pool *, i64 ranks)`: make workers 1 .. ranks - 1 look at their mailbox. Copied like the worker."""
+CLOCK = "gecc_clock"
+"""`i64 gecc_clock(void)`: the counter that profiles and spinning use. Copied like the worker."""
+COPIED = (WORKER, WAKE, CLOCK)
+"""Entries that refer to nothing outside themselves."""
+ENTRIES = (RUN, *COPIED)
+"""All entries that a blob must have."""
+
+# Pool: a head, then one mailbox a rank (that of rank 0 stays unused).
+POOL_DONE = 0
+"""Workers that finished the run at hand."""
+POOL_SPIN = 64
+"""Clock ticks that an idle worker spins before it sleeps."""
+POOL_STOP = 72
+"""Not zero: a worker that wakes returns."""
+POOL_BYTES = 128
+MAILBOX_GENERATION = 0
+"""32 bits: counts the calls of this worker. What a sleeping worker waits on."""
+MAILBOX_SLEEPING = 4
+"""32 bits: not zero while the worker sleeps or is about to."""
+MAILBOX_ENTRY = 8
+"""Address of `void entry(control *, i64 rank)` to call."""
+MAILBOX_CONTROL = 16
+"""Its first argument."""
+MAILBOX_BYTES = 128
+
+# Control block: one an executor.
+CONTROL_TASKS = 0
+"""Address of the task records."""
+CONTROL_TASK_COUNT = 8
+CONTROL_SHARES = 16
+"""Address of i64 [ranks][tasks][2]: the blocks begin, end that a rank computes of a task."""
+CONTROL_RANKS = 24
+CONTROL_STATES = 32
+"""Address of the ranks' states."""
+CONTROL_PROFILE = 40
+"""Address of i64 [ranks][tasks][2], where each rank notes the clock before and after a task; zero: no profile."""
+CONTROL_MASK = 48
+"""Address of the CPU mask that the caller takes during the run; zero: it keeps its own."""
+CONTROL_MASK_BYTES = 56
+CONTROL_ARRIVED = 64
+"""Arrivals at barriers in this run."""
+CONTROL_RELEASE = 128
+"""Twice the number of barriers passed, plus one when all ranks shall leave."""
+CONTROL_FAILED = 192
+"""Not zero once any rank met an error."""
+CONTROL_BYTES = 256
+
+# Task record.
+TASK_KERNEL = 0
+"""Address of the kernel."""
+TASK_ARGS = 8
+"""Address of its argument words."""
+TASK_FLAGS = 16
+TASK_BYTES = 32
+FLAG_BARRIER = 1
+"""The phase ends after this task and another follows."""
+
+# State of a rank, what a kernel gets as its last argument.
+STATE_ERROR = 0
+"""Zero, or a code of `ErrorCode`."""
+STATE_VALUE = 8
+"""The bad value."""
+STATE_LIMIT = 16
+"""What bounds it."""
+STATE_TASK = 24
+"""Index of the task that failed, -1 without an error. Written by the dispatcher."""
+STATE_SCRATCH = 32
+"""Address of the rank's scratch."""
+STATE_BYTES = 128
+
+MXCSR = 0x1F80
+"""Floating-point state of every rank on x86: round to nearest, denormal numbers as IEEE 754 has them, no traps."""
+
+
+class ErrorCode(IntEnum):
+    """What a kernel may complain of. `text` is a format string of (value, limit)."""
+
+    INDEX = 1
+    """An index `value` as the model gave it, outside -limit <= value < limit."""
+    DIVISION = 2
+    """An integer division by zero."""
+
+    @property
+    def text(self) -> str:
+        """The message, to be formatted with value and limit."""
+        return {
+            ErrorCode.INDEX: "index {value} is out of range, expected {low} <= index < {limit}",
+            ErrorCode.DIVISION: "integer division by zero",
+        }[self]
+
+
+def describe(code: int, value: int, limit: int) -> str:
+    """The message for an error that a kernel stored in its state."""
+    if code not in ErrorCode.__members__.values():
+        return f"unknown error code {code} (value {value}, limit {limit})"
+    return ErrorCode(code).text.format(value=value, limit=limit, low=-limit)
