@@ -1,0 +1,197 @@
+"""om file -> OmModel. Nothing in the file is believed.
+
+The file is opened once, its size taken from that descriptor, and mapped; weights and kernels of the model are views of the
+map. Whatever is wrong is an `OmError` that says which check, where, what was found and what was expected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import stat
+from typing import Literal
+
+from gecc.errors import OmError
+from gecc.om.container import CHECKSUM_AT, CHECKSUM_SIZE, HEADER_SIZE, Container, PartitionType, parse_container
+from gecc.om.graph import (
+    ABI,
+    ARENA,
+    DIGEST,
+    DISPATCHER,
+    PRODUCER,
+    SCHEMA_ATTR,
+    SCRATCH,
+    TARGET,
+    WEIGHT_SIZE,
+    GraphReader,
+)
+from gecc.om.kernel_store import BLOB_ITEM, INDEX_ITEM, parse_index, parse_store
+from gecc.om.records import SCHEMA, Buffer, OmModel, Weights
+from gecc.om.schema import DecodeError, Message, ModelDef
+from gecc.om.tasks import decode_tasks
+from gecc.om.verifier import check_abi, verify
+
+Verify = Literal["fast", "full"]
+"""How much of a file to hash: "fast" leaves out the bytes of the weights, which can change numbers, never addresses."""
+
+
+def read(path: str | os.PathLike[str], *, verify: Verify = "fast", abi: range | None = None) -> OmModel:
+    """Open, map, check and decode an om file.
+
+    `abi` are the calling conventions that the caller can run; None accepts any. The model keeps the map alive.
+    Raises OmError for anything wrong, including a file that cannot be opened.
+    """
+    where = os.fspath(path)
+    return from_bytes(_map(where), where=f"'{where}'", verify=verify, abi=abi)
+
+
+def from_bytes(data: Buffer, *, where: str = "the om", verify: Verify = "fast", abi: range | None = None) -> OmModel:
+    """As `read`, for the bytes of a file. Weights and kernels are views of `data`."""
+    view = memoryview(data).cast("B").toreadonly()
+    return _Reader(view, where).model(verify, abi)
+
+
+def _map(path: str) -> Buffer:
+    try:
+        # A pipe would block in open, and has no size: refuse it instead.
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
+                raise OmError("expected a regular file", where=f"'{path}'")
+            if status.st_size < HEADER_SIZE:
+                return os.pread(fd, HEADER_SIZE, 0)  # too short, as the parser will say
+            return memoryview(mmap.mmap(fd, status.st_size, access=mmap.ACCESS_READ))
+        finally:
+            os.close(fd)
+    except OSError as e:
+        raise OmError(f"cannot read the om file: {e.strerror}", where=f"'{path}'") from e
+
+
+class _Reader:
+    def __init__(self, data: memoryview, where: str) -> None:
+        self.data = data
+        self.where = where
+        self.container = parse_container(data, where)
+        self.parts = self._parts(self.container)
+
+    def _parts(self, container: Container) -> dict[int, memoryview]:
+        if len(container.models) != 1:
+            raise OmError(f"the file holds {len(container.models)} models, expected 1", where=self.where)
+        parts = {p.type: self.data[p.offset : p.offset + p.size] for p in container.models[0]}
+        for kind in (PartitionType.MODEL_DEF, PartitionType.TASK_INFO, PartitionType.TBE_KERNELS):
+            if kind not in parts:
+                raise OmError(f"the file has no {kind.name} partition, found types {sorted(parts)}", where=self.where)
+        return parts
+
+    def model(self, verify_mode: Verify, abi: range | None) -> OmModel:
+        where = f"{self.where}, MODEL_DEF"
+        graph = GraphReader(self._model_def(where), where)
+        schema = graph.figure_int(SCHEMA_ATTR)
+        if schema != SCHEMA:  # first: what follows is read by this schema's rules
+            raise OmError(
+                f"the file's schema is {schema}, this reader supports {SCHEMA}",
+                where=self.where,
+                hint="install a newer gecc" if schema > SCHEMA else "compile the model again",
+            )
+        if abi is not None:
+            check_abi(graph.figure_int(ABI), abi, self.where)
+        digest = self._check_digests(graph, verify_mode)
+        weights = Weights.of_view(graph.weights(), self.parts.get(PartitionType.WEIGHTS_DATA, memoryview(b"")), digest)
+        if graph.figure_int(WEIGHT_SIZE) != weights.size:
+            stated = graph.figure_int(WEIGHT_SIZE)
+            raise OmError(f"weight_size is {stated}, WEIGHTS_DATA has {weights.size} bytes", where=where)
+        blob, index = self._kernels()
+        task_where = f"{self.where}, TASK_INFO"
+        task_info, tasks = decode_tasks(self.parts[PartitionType.TASK_INFO], graph.node_of, task_where)
+        model = OmModel(
+            name=graph.proto.name,
+            target=graph.figure_text(TARGET),
+            abi=graph.figure_int(ABI),
+            inputs=graph.inputs(),
+            outputs=graph.outputs(),
+            nodes=graph.nodes(),
+            weights=weights,
+            blob=blob,
+            kernels=parse_index(index, f"{self.where}, TBE_KERNELS, {INDEX_ITEM}"),
+            dispatcher=graph.figure_text(DISPATCHER),
+            tasks=tasks,
+            arena_bytes=graph.figure_int(ARENA),
+            scratch_bytes=graph.figure_int(SCRATCH),
+            producer=graph.figure_text(PRODUCER),
+            attrs=graph.attrs(),
+        )
+        self._check_figures(task_info, model, task_where)
+        verify(model, self.where)
+        return model
+
+    def _model_def(self, where: str) -> Message:
+        try:
+            return ModelDef.FromString(self.parts[PartitionType.MODEL_DEF].tobytes())
+        except DecodeError as e:
+            raise OmError(f"MODEL_DEF is not ge.proto.ModelDef: {e}", where=where) from None
+
+    def _check_digests(self, graph: GraphReader, verify_mode: Verify) -> str:
+        """Compare the checksum, and with "full" the weights' digest too; return the latter."""
+        stated = graph.figure_text(DIGEST)
+        try:
+            weights_digest = bytes.fromhex(stated)
+        except ValueError:
+            weights_digest = b""
+        if len(weights_digest) != CHECKSUM_SIZE or stated != weights_digest.hex():
+            raise OmError(f"attribute '{DIGEST}' is '{stated}', expected 64 hex digits", where=graph.where)
+        found = bytes(self.data[CHECKSUM_AT : CHECKSUM_AT + CHECKSUM_SIZE])
+        actual = self._file_digest(weights_digest)
+        if found != actual:
+            raise OmError(
+                f"the checksum is {found.hex()}, the file's contents give {actual.hex()}",
+                where=f"{self.where}, byte {CHECKSUM_AT}",
+                hint="the file was damaged or changed",
+            )
+        if verify_mode == "full":
+            weights = self.parts.get(PartitionType.WEIGHTS_DATA, memoryview(b""))
+            hashed = hashlib.sha256(weights).hexdigest()
+            if hashed != stated:
+                raise OmError(
+                    f"the weights' SHA-256 is {hashed}, expected {stated}",
+                    where=f"{self.where}, WEIGHTS_DATA",
+                    hint="the file was damaged or changed",
+                )
+        return stated
+
+    def _file_digest(self, weights_digest: bytes) -> bytes:
+        """SHA-256 of the file, the checksum's bytes zero and WEIGHTS_DATA replaced by its digest, wherever it stands."""
+        h = hashlib.sha256(self.data[:CHECKSUM_AT])
+        h.update(bytes(CHECKSUM_SIZE))
+        at = CHECKSUM_AT + CHECKSUM_SIZE
+        weights = next((p for p in self.container.models[0] if p.type == PartitionType.WEIGHTS_DATA), None)
+        if weights is None:  # the digest of nothing stands at the place it would have: after MODEL_DEF
+            model_def = next(p for p in self.container.models[0] if p.type == PartitionType.MODEL_DEF)
+            start = stop = model_def.offset + model_def.size
+        else:
+            start, stop = weights.offset, weights.offset + weights.size
+        h.update(self.data[at:start])
+        h.update(weights_digest)
+        h.update(self.data[stop:])
+        return h.digest()
+
+    def _kernels(self) -> tuple[memoryview, memoryview]:
+        where = f"{self.where}, TBE_KERNELS"
+        items = parse_store(self.parts[PartitionType.TBE_KERNELS], where)
+        for name in (BLOB_ITEM, INDEX_ITEM):
+            if name not in items:
+                raise OmError(f"the kernel store has no item '{name}', found {sorted(items)}", where=where)
+        return items[BLOB_ITEM], items[INDEX_ITEM]
+
+    def _check_figures(self, task_info: Message, model: OmModel, where: str) -> None:
+        """Figures that stand in both MODEL_DEF and TASK_INFO must agree."""
+        pairs = {
+            "memory_size": (task_info.memory_size, model.arena_bytes),
+            "weight_size": (task_info.weight_size, model.weights.size),
+            "event_num": (task_info.event_num, max(0, model.phases - 1)),
+            "stream_num": (task_info.stream_num, 1),
+        }
+        for name, (found, expected) in pairs.items():
+            if found != expected:
+                raise OmError(f"{name} is {found}, expected {expected}", where=where)

@@ -1,0 +1,263 @@
+"""What must hold of an `OmModel` before it is written and after it was read.
+
+Run on every load. A model that passes can be executed without any further check of its data: every operand lies in its
+space, every name and number refers to something, and launches of one phase do not disturb each other. What the machine code
+does with its arguments is the compiler's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from gecc.errors import OmError
+from gecc.om.attributes import INT64
+from gecc.om.graph import RESERVED_TYPES
+from gecc.om.records import ITEMSIZE, WEIGHT_ALIGNMENT, KernelTask, OmModel, Operand, Source, Space
+
+MAX_BYTES = 1 << 46
+"""Greatest size of anything; sums of a few such sizes still fit 64 bits."""
+
+MAX_BLOCKS = (1 << 32) - 1
+
+
+def verify(model: OmModel, where: str = "the model") -> None:
+    """Check everything that is data. Raises OmError: what is wrong, what was found, what was expected."""
+    _Verifier(model, where).run()
+
+
+def check_abi(abi: int, supported: range, where: str) -> None:
+    """Refuse a calling convention that this runtime does not keep, naming both numbers. Raises OmError."""
+    if abi not in supported:
+        known = f"{supported.start} to {supported[-1]}" if len(supported) > 1 else str(supported.start)
+        newer = abi >= supported.stop
+        raise OmError(
+            f"the file's ABI is {abi}, this runtime supports {known}",
+            where=where,
+            hint="install a newer gecc" if newer else "compile the model again",
+        )
+
+
+class _Verifier:
+    def __init__(self, model: OmModel, where: str) -> None:
+        self.model = model
+        self.where = where
+
+    def fail(self, message: str, place: str = "") -> NoReturn:
+        raise OmError(message, where=f"{self.where}, {place}" if place else self.where)
+
+    def run(self) -> None:
+        self.figures()
+        self.interface()
+        self.weights()
+        self.kernels()
+        self.nodes()
+        self.tasks()
+
+    def extent(self, value: int, what: str, place: str = "") -> None:
+        if not 0 <= value <= MAX_BYTES:
+            self.fail(f"{what} is {value}, expected 0 to {MAX_BYTES}", place)
+
+    def array(self, dtype: str, shape: Sequence[int], place: str) -> int:
+        """Bytes of a dense array; its type must be known and its size sane."""
+        if dtype not in ITEMSIZE:
+            self.fail(f"element type is '{dtype}', expected one of {', '.join(ITEMSIZE)}", place)
+        size = ITEMSIZE[dtype]
+        for dim in shape:
+            if dim < 0:
+                self.fail(f"shape is {list(shape)}, expected extents of at least 0", place)
+            size *= dim
+        if size > MAX_BYTES:
+            self.fail(f"shape {list(shape)} of {dtype} needs {size} bytes, expected at most {MAX_BYTES}", place)
+        return size
+
+    def unique(self, names: Iterable[str], what: str) -> None:
+        seen: dict[str, int] = {}
+        for i, name in enumerate(names):
+            if seen.setdefault(name, i) != i:
+                self.fail(f"{what} {seen[name]} and {i} have the same name '{name}'")
+
+    def figures(self) -> None:
+        self.extent(self.model.arena_bytes, "arena_bytes")
+        self.extent(self.model.scratch_bytes, "scratch_bytes")
+        self.extent(self.model.abi, "abi")
+
+    def interface(self) -> None:
+        for kind, descs in (("input", self.model.inputs), ("output", self.model.outputs)):
+            for i, io in enumerate(descs):
+                self.array(io.dtype, io.shape, f"{kind} {i} '{io.name}'")
+            self.unique((io.name for io in descs), kind)
+        for i, io in enumerate(self.model.inputs):
+            if io.source is not None:
+                self.fail(f"an input has source {io.source}, expected none", f"input {i} '{io.name}'")
+        for i, io in enumerate(self.model.outputs):
+            self.source(io.source, len(self.model.nodes), f"output {i} '{io.name}'")
+
+    def weights(self) -> None:
+        weights = self.model.weights
+        self.extent(weights.size, "weights.size")
+        if weights.view is not None and weights.view.nbytes != weights.size:
+            self.fail(f"WEIGHTS_DATA has {weights.view.nbytes} bytes, expected {weights.size}")
+        end = 0
+        for i, w in enumerate(weights.entries):
+            place = f"weight {i} '{w.name}'"
+            size = self.array(w.dtype, w.shape, place)
+            if w.size != size:
+                self.fail(f"size is {w.size}, expected {size} for shape {list(w.shape)} of {w.dtype}", place)
+            if w.offset < WEIGHT_ALIGNMENT or w.offset % WEIGHT_ALIGNMENT:
+                self.fail(f"offset is {w.offset}, expected a positive multiple of {WEIGHT_ALIGNMENT}", place)
+            if w.offset < end:
+                self.fail(f"offset is {w.offset}, expected at least {end}, the end of the weight before", place)
+            if w.offset > weights.size or w.size > weights.size - w.offset:
+                self.fail(f"{w.size} bytes at {w.offset} do not fit the {weights.size} of WEIGHTS_DATA", place)
+            end = w.offset + w.size
+
+    def kernels(self) -> None:
+        size = memoryview(self.model.blob).nbytes
+        before = (-1, "")
+        for i, k in enumerate(self.model.kernels):
+            place = f"kernel {i} '{k.name}'"
+            if not 0 <= k.offset < size or not 0 < k.size <= size - k.offset:
+                self.fail(f"{k.size} bytes of code at {k.offset} do not fit the blob's {size}", place)
+            if (k.offset, k.name) <= before:
+                self.fail(
+                    f"comes at {k.offset} after '{before[1]}' at {before[0]}, expected order by offset, name", place
+                )
+            before = (k.offset, k.name)
+        self.unique((k.name for k in self.model.kernels), "kernels")
+        if self.model.dispatcher and all(k.name != self.model.dispatcher for k in self.model.kernels):
+            self.fail(f"the dispatcher '{self.model.dispatcher}' is not among the {len(self.model.kernels)} kernels")
+
+    def source(self, source: Source | None, before: int, place: str) -> None:
+        """A reference must be to an input, a weight, or a result of one of the first `before` nodes."""
+        if source is None:
+            return
+        match source.kind:
+            case "input":
+                count, results = len(self.model.inputs), 1
+            case "weight":
+                count, results = len(self.model.weights.entries), 1
+            case "node":
+                count = before
+                results = len(self.model.nodes[source.index].outputs) if 0 <= source.index < before else 0
+            case kind:
+                self.fail(f"source kind is '{kind}', expected 'input', 'weight' or 'node'", place)
+        if not 0 <= source.index < count:
+            self.fail(f"reads {source.kind} {source.index}, expected one of the {count} before it", place)
+        if not 0 <= source.output < results:
+            self.fail(f"reads result {source.output} of {source.kind} {source.index}, which has {results}", place)
+
+    def nodes(self) -> None:
+        for i, node in enumerate(self.model.nodes):
+            place = f"node {i} '{node.name}'"
+            if not node.type or node.type in RESERVED_TYPES:
+                self.fail(f"type is '{node.type}', expected a name other than {', '.join(RESERVED_TYPES)}", place)
+            for source in node.inputs:
+                self.source(source, i, place)
+            for o, desc in enumerate(node.outputs):
+                if desc.dtype not in ITEMSIZE or any(d < -1 for d in desc.shape):
+                    self.fail(
+                        f"result {o} is {desc.dtype} {list(desc.shape)}, expected a known type, dims from -1", place
+                    )
+                if desc.place is not None:
+                    self.operand(desc.place, f"{place}, result {o}")
+
+    def space_size(self, operand: Operand, place: str) -> int:
+        """Bytes of the space an operand lies in."""
+        model = self.model
+        if operand.space in (Space.INPUT, Space.OUTPUT):
+            descs = model.inputs if operand.space == Space.INPUT else model.outputs
+            if not 0 <= operand.index < len(descs):
+                self.fail(f"is in {operand.space.name} {operand.index}, the model has {len(descs)}", place)
+            return descs[operand.index].nbytes
+        if operand.index:
+            self.fail(f"has index {operand.index} in {operand.space.name}, expected 0", place)
+        return model.arena_bytes if operand.space == Space.ARENA else model.weights.size
+
+    def operand(self, operand: Operand, place: str) -> None:
+        room = self.space_size(operand, place)
+        if not 0 <= operand.offset <= room or not 0 <= operand.size <= room - operand.offset:
+            name = operand.space.name + (f" {operand.index}" if operand.index else "")
+            self.fail(f"{operand.size} bytes at {operand.offset} do not fit the {room} of {name}", place)
+
+    def tasks(self) -> None:
+        names = {k.name for k in self.model.kernels}
+        phase = -1
+        start = 0
+        for i, task in enumerate(self.model.tasks):
+            place = f"task {i} '{task.label}'"
+            if task.kernel not in names or task.kernel == self.model.dispatcher:
+                self.fail(f"kernel '{task.kernel}' is not among the {len(names)} kernels it may launch", place)
+            if not 0 <= task.op_index < len(self.model.nodes):
+                self.fail(f"op_index is {task.op_index}, expected one of the {len(self.model.nodes)} nodes", place)
+            if not 0 <= task.blocks <= MAX_BLOCKS:
+                self.fail(f"blocks is {task.blocks}, expected 0 to {MAX_BLOCKS}", place)
+            if not 0 <= task.n_outs <= len(task.operands):
+                self.fail(f"n_outs is {task.n_outs}, expected 0 to {len(task.operands)}, the operands", place)
+            for o, operand in enumerate(task.operands):
+                self.operand(operand, f"{place}, operand {o}")
+            for o, operand in enumerate(task.outs, start=len(task.operands) - task.n_outs):
+                if operand.space not in (Space.ARENA, Space.OUTPUT):
+                    self.fail(f"operand {o} is written in {operand.space.name}, expected ARENA or OUTPUT", place)
+            for p, param in enumerate(task.params):
+                if param not in INT64:
+                    self.fail(f"param {p} is {param}, expected a signed 64-bit integer", place)
+            if task.phase not in (phase, phase + 1) or task.phase < 0:
+                self.fail(f"phase is {task.phase} after {phase}, expected {phase} or {phase + 1}", place)
+            if task.phase != phase:
+                self.phase(start, i)
+                phase, start = task.phase, i
+        self.phase(start, len(self.model.tasks))
+
+    def phase(self, start: int, stop: int) -> None:
+        """Tasks of one phase run at once, so none may write bytes that another touches."""
+        if stop - start < 2:
+            return
+        spans: dict[tuple[Space, int], list[tuple[int, int, int, bool]]] = {}
+        for i in range(start, stop):
+            task: KernelTask = self.model.tasks[i]
+            n_ins = len(task.operands) - task.n_outs
+            for o, operand in enumerate(task.operands):
+                if operand.size and operand.space in (Space.ARENA, Space.OUTPUT):
+                    span = (operand.offset, operand.offset + operand.size, i, o >= n_ins)
+                    spans.setdefault((operand.space, operand.index), []).append(span)
+        for (space, index), found in spans.items():
+            found.sort()
+            # The two furthest ends of earlier spans, of two different tasks: enough to see any clash with one of another
+            # task. Once among all spans (for writes), once among writes (for reads).
+            ends = {False: _Furthest(), True: _Furthest()}
+            for at, end, i, written in found:
+                other = ends[not written].clash(at, i)
+                if other is not None:
+                    name = space.name + (f" {index}" if index else "")
+                    self.fail(
+                        f"tasks {min(i, other)} and {max(i, other)} of phase {self.model.tasks[i].phase} both touch"
+                        f" {name} from {at} on, and one writes",
+                        f"task {i} '{self.model.tasks[i].label}'",
+                    )
+                ends[False].add(end, i)
+                if written:
+                    ends[True].add(end, i)
+
+
+class _Furthest:
+    """The furthest end seen, and the furthest of any other task."""
+
+    def __init__(self) -> None:
+        self.first = (0, -1)
+        self.second = (0, -1)
+
+    def add(self, end: int, task: int) -> None:
+        if task == self.first[1]:
+            self.first = max(self.first, (end, task))
+        elif end > self.first[0]:
+            self.first, self.second = (end, task), self.first
+        elif end > self.second[0]:
+            self.second = (end, task)
+
+    def clash(self, at: int, task: int) -> int | None:
+        """A task other than `task` with an end beyond `at`."""
+        for end, other in (self.first, self.second):
+            if other not in (task, -1) and end > at:
+                return other
+        return None

@@ -1,0 +1,117 @@
+"""OmModel -> om file. The same model gives the same bytes.
+
+    header (256) | table | MODEL_DEF ... padding | WEIGHTS_DATA (at a multiple of 4096) | TBE_KERNELS | TASK_INFO
+
+The header's checksum is the SHA-256 of the file with those 32 bytes zero and WEIGHTS_DATA replaced by its own SHA-256.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import secrets
+from dataclasses import replace
+from typing import BinaryIO
+
+from gecc.errors import OmError
+from gecc.om.container import HEADER_SIZE, Header, PartitionType, header_name, pack_table, table_size
+from gecc.om.graph import DIGEST, encode_graph, first_node_id
+from gecc.om.kernel_store import BLOB_ITEM, INDEX_ITEM, pack_index, pack_store
+from gecc.om.records import OmModel
+from gecc.om.schema import Message
+from gecc.om.tasks import encode_tasks
+from gecc.om.verifier import verify
+
+WEIGHTS_FILE_ALIGNMENT = 4096
+"""A page, so that the mapped weights are aligned."""
+
+_PADDING_TAG = bytes((0xA2, 0x06))  # field 100, length-delimited: every parser skips it
+
+
+def to_bytes(model: OmModel) -> bytes:
+    """The file's bytes. Raises OmError when the model is wrong or has no form in the container."""
+    out = io.BytesIO()
+    _emit(model, out)
+    return out.getvalue()
+
+
+def write(model: OmModel, path: str | os.PathLike[str]) -> None:
+    """Write the file, all or nothing: it appears under its name only when complete.
+
+    Weights stream through, so a model larger than memory can be written. Raises OmError as `to_bytes`, OSError when the
+    disk refuses.
+    """
+    target = os.path.realpath(path)  # a link stays a link
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            _emit(model, file)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def file_digest(head: bytes, weights_digest: bytes, tail: bytes | memoryview) -> bytes:
+    """The checksum: `head` is everything before the weights (the checksum's bytes still zero), `tail` all after them."""
+    h = hashlib.sha256(head)
+    h.update(weights_digest)
+    h.update(tail)
+    return h.digest()
+
+
+def _emit(model: OmModel, out: BinaryIO) -> None:
+    verify(model)
+    store = pack_store([(BLOB_ITEM, model.blob), (INDEX_ITEM, pack_index(model.kernels))])
+    base = first_node_id(model)
+    tasks = encode_tasks(model, lambda index: base + index)
+    size = model.weights.size
+    proto = encode_graph(model, (size, len(store), 0, len(tasks)))
+    digest_size = len(_serialize(proto))
+    parts = [(PartitionType.TBE_KERNELS, len(store)), (PartitionType.TASK_INFO, len(tasks))]
+    if size:
+        parts.insert(0, (PartitionType.WEIGHTS_DATA, size))
+    start = HEADER_SIZE + table_size(len(parts) + 1)
+    padding = _padding(start + digest_size) if size else b""
+    model_def_size = digest_size + len(padding)
+    weights_at = start + model_def_size
+
+    out.seek(weights_at)
+    weights_hash = hashlib.sha256()
+    try:
+        for piece in model.weights.stream():
+            weights_hash.update(piece)
+            out.write(piece)
+    except ValueError as e:
+        raise OmError(f"the model's weights contradict themselves: {e}") from e
+    out.write(store)
+    out.write(tasks)
+
+    proto.attr[DIGEST].s = weights_hash.hexdigest().encode()
+    header = Header(name=header_name(model.name), model_length=out.tell() - HEADER_SIZE)
+    table = pack_table([(PartitionType.MODEL_DEF, model_def_size), *parts])
+    model_def = _serialize(proto) + padding
+    if len(model_def) != model_def_size:
+        raise AssertionError(f"MODEL_DEF grew from {model_def_size} to {len(model_def)} bytes with the weights' digest")
+    head = header.pack() + table + model_def
+    checksum = file_digest(head, weights_hash.digest(), store + tasks)
+    out.seek(0)
+    out.write(replace(header, checksum=checksum).pack())
+    out.write(head[HEADER_SIZE:])
+
+
+def _serialize(proto: Message) -> bytes:
+    return proto.SerializeToString(deterministic=True)
+
+
+def _padding(end: int) -> bytes:
+    """An unknown field that brings `end` to a page's edge. At least 132 bytes, so that its length always takes two."""
+    size = -end % WEIGHTS_FILE_ALIGNMENT
+    if size < 132:
+        size += WEIGHTS_FILE_ALIGNMENT
+    length = size - 4
+    return _PADDING_TAG + bytes((length & 0x7F | 0x80, length >> 7)) + bytes(length)
