@@ -32,11 +32,11 @@ when the control block says one rank. Returns when every rank is done."""
 WORKER = "gecc_worker"
 """`void gecc_worker(pool *, i64 rank)`: wait for work in mailbox `rank` until told to stop. Position-independent by
 itself: the pool copies its bytes, so that they outlive the blob."""
-WAKE = "gecc_wake"
-"""`void gecc_wake(pool *, i64 ranks)`: make workers 1 .. ranks - 1 look at their mailbox. Copied like the worker."""
+STOP = "gecc_stop"
+"""`void gecc_stop(pool *, i64 ranks)`: make workers 1 .. ranks - 1, all idle, return. Copied like the worker."""
 CLOCK = "gecc_clock"
 """`i64 gecc_clock(void)`: the counter that profiles and spinning use. Copied like the worker."""
-COPIED = (WORKER, WAKE, CLOCK)
+COPIED = (WORKER, STOP, CLOCK)
 """Entries that refer to nothing outside themselves."""
 ENTRIES = (RUN, *COPIED)
 """All entries that a blob must have."""
