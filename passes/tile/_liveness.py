@@ -1,0 +1,204 @@
+"""What the memory passes share: which launch touches which memory, and which buffers may share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from gecc.dialects.tile import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp
+from gecc.errors import PassError
+from gecc.rewrite import location_names
+
+Root = AllocOp | OutputOp | InputOp | WeightOp
+"""An operation that makes memory; everything else is a view of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """`size` bytes from byte `offset` of the memory that `root` makes."""
+
+    root: Root
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A launch and what it touches, inputs and outputs in its order."""
+
+    launch: LaunchOp
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+
+    def depends_on(self, earlier: Step) -> bool:
+        """Whether this launch must wait for `earlier`: one writes memory that the other touches.
+
+        Buffers that share the arena do not count: who may share is decided after the schedule, from it.
+        """
+        written = [w.root for w in earlier.writes]
+        if any(a.root in written for a in (*self.reads, *self.writes)):
+            return True
+        mine = [w.root for w in self.writes]
+        return any(a.root in mine for a in earlier.reads)
+
+
+def resolve(value: SSAValue, size: int) -> Access:
+    """The memory of `value`, `size` bytes long, seen through views. Raises PassError when nothing makes it."""
+    offset = 0
+    while isinstance(value.owner, ViewOp):
+        offset += value.owner.offset.value.data
+        value = value.owner.source
+    if not isinstance(value.owner, Root):
+        raise PassError(
+            f"memory of type {value.type} comes from no tile.alloc, tile.input, tile.output or tile.weight",
+            hint="run tile-bufferize first",
+        )
+    return Access(value.owner, offset, size)
+
+
+def graph_functions(module: ModuleOp) -> Iterator[FuncOp]:
+    """The functions with a body."""
+    for op in module.ops:
+        if isinstance(op, FuncOp) and not op.is_declaration:
+            yield op
+
+
+def steps_of(function: FuncOp) -> list[Step]:
+    """The launches in program order. Raises PassError for a launch on tensors."""
+    from gecc.passes.tile.bufferize import memory_bytes
+
+    found: list[Step] = []
+    for op in function.body.block.ops:
+        if not isinstance(op, LaunchOp):
+            continue
+        if op.results_:
+            raise PassError(
+                f"'{op.label.data}' is a launch on tensors", where=place(op), hint="run tile-bufferize first"
+            )
+        reads = tuple(resolve(v, memory_bytes(v.type)) for v in op.inputs)
+        writes = tuple(resolve(v, memory_bytes(v.type)) for v in op.outputs)
+        for access in writes:
+            if not isinstance(access.root, AllocOp | OutputOp):
+                raise PassError(f"the launch writes {access.root.name}, which is read-only", where=place(op))
+        found.append(Step(op, reads, writes))
+    return found
+
+
+def place(op: LaunchOp) -> str:
+    """The launch for messages: label and ONNX nodes."""
+    names = location_names(op)
+    return f"tile.launch '{op.label.data}'" + (f", ONNX node {', '.join(map(repr, names))}" if names else "")
+
+
+@dataclass(slots=True)
+class Lifetime:
+    """The phases in which an arena buffer holds bytes, [first, last], and the launches that touch it in the last."""
+
+    first: int
+    last: int
+    touched_last: list[Step] = field(default_factory=list)
+
+
+def lifetimes(phases: Sequence[Sequence[Step]]) -> dict[AllocOp, Lifetime]:
+    """Arena buffer -> phases from its first touch to its last, in order of first touch."""
+    found: dict[AllocOp, Lifetime] = {}
+    for number, phase in enumerate(phases):
+        for step in phase:
+            for access in (*step.reads, *step.writes):
+                if not isinstance(root := access.root, AllocOp):
+                    continue
+                life = found.setdefault(root, Lifetime(number, number))
+                if life.last != number:
+                    life.last = number
+                    life.touched_last = []
+                if step not in life.touched_last:
+                    life.touched_last.append(step)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """`taker` may lie at byte `offset` of `dying`, whose last use is the launch that writes `taker`."""
+
+    taker: AllocOp
+    dying: AllocOp
+    offset: int
+
+    @property
+    def same_size(self) -> bool:
+        """Whether no byte of the dying buffer is left over."""
+        return self.taker.bytes.value.data == self.dying.bytes.value.data
+
+
+def takeover(step: Step, phase: int, life: dict[AllocOp, Lifetime]) -> Takeover | None:
+    """The memory that the first output of `step`, a launch of `phase`, may take over, if any.
+
+    Allowed when the kernel says so (`inplace`), the output is a whole arena buffer born here, and the input lies in an
+    arena buffer that dies here, is touched by no other launch of the phase and by this one only through operands that
+    may all be overwritten at the same place, and is large enough. Of several the smallest buffer is taken.
+    """
+    target = step.writes[0].root
+    if not isinstance(target, AllocOp) or life[target].first != phase or not target.bytes.value.data:
+        return None
+    if step.writes[0].offset or any(w.root is target for w in step.writes[1:]):
+        return None
+    allowed = frozenset(step.launch.inplace.get_values())
+    best: Takeover | None = None
+    for index in step.launch.inplace.get_values():
+        source = step.reads[index]
+        root = source.root
+        if not isinstance(root, AllocOp) or any(w.root is root for w in step.writes):
+            continue
+        if life[root].last != phase or life[root].touched_last != [step]:
+            continue
+        if any(a.root is root and (i not in allowed or a.offset != source.offset) for i, a in enumerate(step.reads)):
+            continue
+        if target.bytes.value.data > source.size or source.offset % target.alignment.value.data:
+            continue
+        if best is None or root.bytes.value.data < best.dying.bytes.value.data:
+            best = Takeover(target, root, source.offset)
+    return best
+
+
+def phases_of(steps: Sequence[Step]) -> list[list[Step]]:
+    """The launches by phase.
+
+    Raises PassError when a launch has no phase, phases descend or leave a hole, or two launches of one phase are not
+    independent.
+    """
+    phases: list[list[Step]] = []
+    for step in steps:
+        if step.launch.phase is None:
+            raise PassError("the launch has no phase", where=place(step.launch), hint="run tile-schedule first")
+        number = step.launch.phase.value.data
+        if number == len(phases):
+            phases.append([])
+        elif number != len(phases) - 1:
+            raise PassError(
+                f"the launch is in phase {number}, expected {max(len(phases) - 1, 0)} or {len(phases)}",
+                where=place(step.launch),
+            )
+        phases[-1].append(step)
+    for phase in phases:
+        writer: dict[Root, Step] = {}
+        for step in phase:
+            for access in step.writes:
+                other = writer.setdefault(access.root, step)
+                _require_same(step, other)
+        for step in phase:
+            for access in step.reads:
+                _require_same(step, writer.get(access.root, step))
+    return phases
+
+
+def _require_same(step: Step, writer: Step) -> None:
+    if writer is not step:
+        raise PassError(
+            f"touches memory that '{writer.launch.label.data}' writes in the same phase, "
+            "expected the launches of a phase to be independent",
+            where=place(step.launch),
+        )

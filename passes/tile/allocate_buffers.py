@@ -1,0 +1,175 @@
+"""tile-allocate-buffers: a place in the arena for every buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.passes import ModulePass
+
+from gecc.dialects.tile import AllocOp
+from gecc.errors import PassError
+from gecc.memory import EFFORTS, Buffer, Plan, check, plan
+from gecc.memory.problem import align_up, lower_bound
+from gecc.passes.tile._liveness import (
+    Lifetime,
+    Step,
+    Takeover,
+    graph_functions,
+    lifetimes,
+    phases_of,
+    steps_of,
+    takeover,
+)
+
+MEMORY = "tile.memory"
+"""Module attribute: `arena` bytes, `lower_bound` of any plan with the same sharing, `sum` of all buffers (what the arena
+would take without reuse), `buffers`, `inplace` (how many took over another's memory), and the `method` that found the
+plan."""
+
+
+@dataclass(frozen=True)
+class TileAllocateBuffers(ModulePass):
+    """Give every `tile.alloc` its offset in the arena, and the module the numbers of the plan; change nothing else.
+
+    ```mlir
+    %0 = tile.alloc bytes 32 align 64 : memref<8xf32>
+    tile.launch @exp "Exp" ins(%x : memref<8xf32>) outs(%0 : memref<8xf32>) params [8] blocks 1 scratch 0 inplace [0] phase 0
+    // becomes
+    %0 = tile.alloc bytes 32 align 64 offset 0 : memref<8xf32>
+    tile.launch @exp "Exp" ins(%x : memref<8xf32>) outs(%0 : memref<8xf32>) params [8] blocks 1 scratch 0 inplace [0] phase 0
+    ```
+
+    A buffer is alive from the phase of its first use to that of its last, views included. The first output of a launch
+    takes over the memory of an input that dies there when the kernel allows it (`inplace`): both are then one buffer
+    to the planner. Joining buffers can make packing harder, so three ways are weighed - joining all, joining equal
+    sizes only, joining none - and the smallest arena wins. The independent checker proves every plan.
+
+    Needs: launches on memory with phases (tile-bufferize, tile-schedule).
+    """
+
+    name = "tile-allocate-buffers"
+
+    effort: str = "default"
+    """Work spent on the plan: fast, default or best."""
+    disable_reuse: bool = False
+    """Give every buffer bytes of its own (a debugging aid)."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.effort not in EFFORTS:
+            raise PassError(f"unknown effort '{self.effort}'", hint=f"one of {', '.join(EFFORTS)}")
+        functions = [f for f in graph_functions(op) if any(isinstance(x, AllocOp) for x in f.walk())]
+        if len(functions) > 1:
+            names = ", ".join(f"@{f.sym_name.data}" for f in functions)
+            raise PassError(f"functions {names} all have buffers, expected one: there is one arena")
+        allocs = [x for f in functions for x in f.walk() if isinstance(x, AllocOp)]
+        phases = [phase for f in functions for phase in phases_of(steps_of(f))]
+        arena = self._without_reuse(allocs) if self.disable_reuse else best_arena(phases, self.effort)
+        for alloc in allocs:
+            # a buffer that nothing touches holds no bytes, so any place will do
+            alloc.offset = IntegerAttr(arena.offsets.get(alloc, 0), i64)
+        op.attributes[MEMORY] = DictionaryAttr(
+            {
+                "arena": IntegerAttr(arena.bytes, i64),
+                "lower_bound": IntegerAttr(arena.bound, i64),
+                "sum": IntegerAttr(sum(_footprint(a) for a in allocs), i64),
+                "buffers": IntegerAttr(len(allocs), i64),
+                "inplace": IntegerAttr(arena.joined, i64),
+                "method": StringAttr(arena.method),
+            }
+        )
+
+    def _without_reuse(self, allocs: Sequence[AllocOp]) -> Arena:
+        offsets: dict[AllocOp, int] = {}
+        top = 0
+        for alloc in allocs:
+            offsets[alloc] = align_up(top, alloc.alignment.value.data)
+            top = offsets[alloc] + _footprint(alloc)
+        return Arena(offsets, top, top, 0, "no reuse")
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """Offsets of all touched buffers, the bytes they span, the least any plan spans, and how many were joined."""
+
+    offsets: dict[AllocOp, int]
+    bytes: int
+    bound: int
+    joined: int
+    method: str
+
+
+@dataclass(slots=True)
+class _Group:
+    """Buffers at fixed places within one block of memory, since each took over the one before."""
+
+    size: int
+    alignment: int
+    first: int
+    last: int
+    members: list[tuple[AllocOp, int]]
+
+
+def best_arena(phases: Sequence[Sequence[Step]], effort: str) -> Arena:
+    """Plans the buffers of a schedule, joining buffers in place where that makes the arena smaller."""
+    life = lifetimes(phases)
+    pairs = [
+        found
+        for number, phase in enumerate(phases)
+        for step in phase
+        if (found := takeover(step, number, life)) is not None
+    ]
+    same = [p for p in pairs if p.same_size]
+    ways = [_join(life, pairs)]
+    if pairs:
+        ways += [_join(life, same)] if len(same) < len(pairs) else []
+        ways.append(_join(life, []))
+    problems = [(_buffers(groups), len(life) - len(groups), groups) for groups in ways]
+    bounds = [lower_bound(buffers) for buffers, _, _ in problems]
+    best: tuple[Plan, list[_Group], int] | None = None
+    for k in sorted(range(len(ways)), key=lambda k: (bounds[k], k)):
+        buffers, joined, groups = problems[k]
+        if best is not None and best[0].peak <= bounds[k]:
+            break
+        found = plan(buffers, effort=effort)
+        check(buffers, found.offsets, capacity=found.peak)
+        if best is None or found.peak < best[0].peak:
+            best = (found, groups, joined)
+    assert best is not None
+    found, groups, joined = best
+    offsets = {
+        member: found.offsets[f"b{number}"] + within
+        for number, group in enumerate(groups)
+        for member, within in group.members
+    }
+    return Arena(offsets, found.peak, min(bounds), joined, found.method)
+
+
+def _join(life: dict[AllocOp, Lifetime], pairs: Sequence[Takeover]) -> list[_Group]:
+    """Buffers as blocks of memory: each taker in the block of the buffer it takes over."""
+    over = {p.taker: p for p in pairs}
+    home: dict[AllocOp, tuple[_Group, int]] = {}
+    groups: list[_Group] = []
+    for root, span in life.items():  # in order of first touch, so what is taken over comes first
+        p = over.get(root)
+        group, within = home[p.dying] if p is not None else (None, 0)
+        within += p.offset if p is not None else 0
+        if group is not None and within % root.alignment.value.data == 0:
+            group.last = max(group.last, span.last)
+        else:
+            group, within = _Group(_footprint(root), root.alignment.value.data, span.first, span.last, []), 0
+            groups.append(group)
+        group.alignment = max(group.alignment, root.alignment.value.data)
+        group.members.append((root, within))
+        home[root] = (group, within)
+    return groups
+
+
+def _buffers(groups: Sequence[_Group]) -> list[Buffer]:
+    return [Buffer(f"b{i}", g.first, g.last + 1, g.size, g.alignment) for i, g in enumerate(groups)]
+
+
+def _footprint(alloc: AllocOp) -> int:
+    return align_up(alloc.bytes.value.data, alloc.alignment.value.data)

@@ -1,0 +1,281 @@
+"""tile-bufferize: from launches on tensors to launches on memory."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, LocationAttr, MemRefType, ModuleOp, NoneAttr, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from gecc.dialects.ge.attrs import LayoutAttr
+from gecc.dialects.tile import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp
+from gecc.errors import PassError
+from gecc.passes.tile._copy_kernel import copy_launch
+from gecc.rewrite import location_names, name_location
+from gecc.weights.dtypes import item_bytes
+
+SIGNATURE = "tile.signature"
+"""Attribute of a bufferized function: its type on tensors, that is the graph's interface."""
+
+ALIGNMENT = 64
+"""Alignment of arena buffers in bytes: a cache line, and the widest vector."""
+
+
+class TileBufferize(ModulePass):
+    """Give every tensor a place in memory: arena buffer, weight, graph input, graph output, or a view of one.
+
+    ```mlir
+    func.func @main(%x: tensor<2x8xf32>) -> tensor<16xf32> {
+      %0 = tile.launch @relu "Relu" ins(%x : tensor<2x8xf32>) params [16] blocks 1 scratch 0 inplace [0] -> tensor<2x8xf32>
+      %1 = tile.launch @exp "Exp" ins(%0 : tensor<2x8xf32>) params [16] blocks 1 scratch 0 inplace [0] -> tensor<2x8xf32>
+      %2 = tile.view %1 offset 0 : tensor<2x8xf32> -> tensor<16xf32>
+      func.return %2 : tensor<16xf32>
+    }
+    // becomes
+    func.func @main() attributes {tile.signature = (tensor<2x8xf32>) -> tensor<16xf32>} {
+      %x = tile.input 0 : memref<2x8xf32>
+      %0 = tile.output 0 : memref<16xf32>
+      %1 = tile.view %0 offset 0 : memref<16xf32> -> memref<2x8xf32>
+      %2 = tile.alloc bytes 64 align 64 : memref<2x8xf32>
+      tile.launch @relu "Relu" ins(%x : memref<2x8xf32>) outs(%2 : memref<2x8xf32>) params [16] blocks 1 scratch 0 inplace [0]
+      tile.launch @exp "Exp" ins(%2 : memref<2x8xf32>) outs(%1 : memref<2x8xf32>) params [16] blocks 1 scratch 0 inplace [0]
+      func.return
+    }
+    ```
+
+    A memref has the physical shape: the logical one in the order of the tensor's layout; the layout itself stays as the
+    attribute `layout` of what is not row-major. Only this pass knows that rule. A launch whose result is a graph
+    output, or is viewed whole by one, writes the caller's memory. An output that is a graph input, a weight, part of
+    another tensor or a tensor that is another output already is copied by a launch of its own.
+
+    Needs: static shapes; functions of tile.launch, tile.weight and tile.view on tensors; row-major graph inputs and
+    outputs (`ge.TransData` makes them so).
+    """
+
+    name = "tile-bufferize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
+            _Bufferizer(op, function).run()
+
+
+def memory_type(type: Attribute, what: str, where: str | None = None) -> MemRefType:
+    """The memref of a tensor: its shape in physical order. Raises PassError for a dynamic dimension or a non-tensor."""
+    if not isinstance(type, TensorType):
+        raise PassError(f"{what} has type {type}, expected a ranked tensor", where=where)
+    shape = type.get_shape()
+    if any(d < 0 for d in shape):
+        raise PassError(
+            f"{what} has type {type}, expected static dimensions",
+            where=where,
+            hint="fix the input shapes (ge-specialize-shapes) and run ge-infer-shapes",
+        )
+    match type.encoding:
+        case NoneAttr():
+            pass
+        case LayoutAttr() as layout:
+            shape = layout.physical(shape)
+        case other:
+            raise PassError(f"{what} has encoding {other}, expected a #ge.layout or none", where=where)
+    return MemRefType(type.element_type, shape)
+
+
+def memory_bytes(type: Attribute) -> int:
+    """Bytes of a memref of static shape."""
+    assert isinstance(type, MemRefType)
+    return math.prod(type.get_shape()) * item_bytes(type.element_type)
+
+
+def _place(op: Operation) -> str:
+    names = location_names(op)
+    return f"{op.name}, ONNX node {', '.join(map(repr, names))}" if names else op.name
+
+
+@dataclass
+class _Bufferizer:
+    """One function on its way from tensors to memory."""
+
+    module: ModuleOp
+    function: FuncOp
+    block: Block = field(default_factory=Block)
+    memory: dict[SSAValue, SSAValue] = field(default_factory=dict)
+    """Tensor -> memref of its bytes."""
+    copies: list[tuple[int, SSAValue]] = field(default_factory=list)
+    """(output number, tensor) of outputs that no launch writes."""
+
+    def run(self) -> None:
+        old = self.function.body.block
+        returned = self._check(old)
+        signature = self.function.function_type
+        outputs = self._inputs_and_outputs(old, returned)
+        for op in old.ops:
+            match op:
+                case WeightOp():
+                    self._weight(op)
+                case ViewOp():
+                    self._view(op)
+                case LaunchOp():
+                    self._launch(op)
+                case _:
+                    pass
+        for number, tensor in self.copies:
+            source, target = self.memory[tensor], outputs[number]
+            assert isinstance(target.type, MemRefType)
+            self._add(
+                copy_launch(self.module, source, target, math.prod(target.type.get_shape())),
+                target.owner.location if isinstance(target.owner, Operation) else self.function.location,
+            )
+        ret = ReturnOp()
+        last = old.last_op
+        self._add(ret, last.location if last is not None else self.function.location)
+        for op in reversed(list(self.block.ops)):  # views that only an output needed
+            if isinstance(op, ViewOp) and not op.result.uses:
+                self.block.erase_op(op)
+
+        new = FuncOp(self.function.sym_name.data, ([], []), Region(self.block), self.function.sym_visibility)
+        new.location = self.function.location
+        new.attributes = dict(self.function.attributes) | {SIGNATURE: signature}
+        parent = self.function.parent_block()
+        assert parent is not None
+        parent.insert_op_before(new, self.function)
+        parent.erase_op(self.function, safe_erase=False)
+
+    def _check(self, block: Block) -> list[SSAValue]:
+        """The tensors returned, when all operations are such as this pass knows."""
+        name = f"func.func @{self.function.sym_name.data}"
+        if len(self.function.body.blocks) != 1:
+            raise PassError(f"{name} has {len(self.function.body.blocks)} blocks, expected one")
+        for op in block.ops:
+            if isinstance(op, LaunchOp) and op.outputs:
+                raise PassError(f"{name} has launches on memory already", where=_place(op))
+            if not isinstance(op, LaunchOp | WeightOp | ViewOp | ReturnOp):
+                raise PassError(
+                    f"{name} holds {op.name}, expected tile.launch, tile.weight and tile.view",
+                    where=_place(op),
+                    hint="run fused-to-tile first",
+                )
+        last = block.last_op
+        if not isinstance(last, ReturnOp):
+            raise PassError(f"{name} does not end in func.return")
+        return list(last.arguments)
+
+    def _add(self, op: Operation, location: LocationAttr) -> None:
+        op.location = location
+        self.block.add_op(op)
+
+    def _keep(self, tensor: SSAValue, op: Operation, result: OpResult, location: LocationAttr) -> None:
+        """`op` makes the memory of `tensor`."""
+        if isinstance(tensor.type, TensorType) and isinstance(tensor.type.encoding, LayoutAttr):
+            op.attributes["layout"] = tensor.type.encoding
+        self._add(op, location)
+        self._bind(tensor, result)
+
+    def _bind(self, tensor: SSAValue, memory: SSAValue) -> None:
+        memory.name_hint = memory.name_hint or tensor.name_hint
+        self.memory[tensor] = memory
+
+    def _names(self, attribute: str, count: int, default: str) -> list[str]:
+        found = self.function.attributes.get(attribute)
+        if isinstance(found, ArrayAttr):
+            names = [a.data for a in found if isinstance(a, StringAttr)]
+            if len(names) == count:
+                return names
+        return [f"{default}{i}" for i in range(count)]
+
+    def _inputs_and_outputs(self, old: Block, returned: list[SSAValue]) -> list[SSAValue]:
+        """Makes the memory of the graph's interface, and decides which tensors lie in output memory."""
+        for i, (arg, name) in enumerate(
+            zip(old.args, self._names("ge.input_names", len(old.args), "input_"), strict=True)
+        ):
+            op = InputOp(i, self._interface_type(arg, f"graph input {i} '{name}'"))
+            self._keep(arg, op, op.result, name_location(name))
+        outputs: list[SSAValue] = []
+        names = self._names("ge.output_names", len(returned), "output_")
+        for i, (tensor, name) in enumerate(zip(returned, names, strict=True)):
+            op = OutputOp(i, self._interface_type(tensor, f"graph output {i} '{name}'"))
+            self._add(op, name_location(name))
+            outputs.append(op.result)
+        # a launch result that is an output itself goes before one that is only viewed by an output
+        by_directness = sorted(range(len(returned)), key=lambda i: (not _made_by_launch(returned[i]), i))
+        for i in by_directness:
+            whole = _viewed_whole(returned[i])
+            if whole is None or whole in self.memory:
+                self.copies.append((i, returned[i]))
+            elif whole is returned[i]:
+                self._bind(whole, outputs[i])
+            else:
+                view = ViewOp(outputs[i], memory_type(whole.type, "a launch result"))
+                self._keep(whole, view, view.result, self._location_of(whole))
+        self.copies.sort(key=lambda c: c[0])
+        return outputs
+
+    def _location_of(self, value: SSAValue) -> LocationAttr:
+        return value.owner.location if isinstance(value.owner, Operation) else self.function.location
+
+    def _interface_type(self, value: SSAValue, what: str) -> MemRefType:
+        if isinstance(value.type, TensorType) and isinstance(value.type.encoding, LayoutAttr):
+            raise PassError(
+                f"{what} has type {value.type}, expected row-major: callers give and take row-major arrays",
+                hint="ge.TransData changes a layout",
+            )
+        return memory_type(value.type, what)
+
+    def _weight(self, op: WeightOp) -> None:
+        new = WeightOp(op.value, memory_type(op.result.type, "the weight", _place(op)))
+        self._keep(op.result, new, new.result, op.location)
+
+    def _view(self, op: ViewOp) -> None:
+        source = self.memory[op.source]
+        type = memory_type(op.result.type, "the view", _place(op))
+        offset, have = op.offset.value.data, memory_bytes(source.type)
+        if offset + memory_bytes(type) > have:
+            raise PassError(
+                f"tile.view of {memory_bytes(type)} bytes from byte {offset} of {op.source.type}, "
+                f"which has {have} bytes",
+                where=_place(op),
+            )
+        new = ViewOp(source, type, offset)
+        self._keep(op.result, new, new.result, op.location)
+
+    def _launch(self, op: LaunchOp) -> None:
+        outs: list[SSAValue] = []
+        for i, result in enumerate(op.results_):
+            if result not in self.memory:
+                type = memory_type(result.type, f"result {i} of '{op.label.data}'", _place(op))
+                alloc = AllocOp(memory_bytes(type), type, ALIGNMENT)
+                self._keep(result, alloc, alloc.result, op.location)
+            outs.append(self.memory[result])
+        new = LaunchOp(
+            op.kernel,
+            op.label.data,
+            [self.memory[x] for x in op.inputs],
+            outputs=outs,
+            params=op.params.get_values(),
+            blocks=op.blocks.value.data,
+            scratch=op.scratch.value.data,
+            inplace=op.inplace.get_values(),
+        )
+        new.attributes = dict(op.attributes)
+        self._add(new, op.location)
+
+
+def _made_by_launch(tensor: SSAValue) -> bool:
+    return isinstance(tensor.owner, LaunchOp)
+
+
+def _viewed_whole(tensor: SSAValue) -> SSAValue | None:
+    """The launch result whose bytes are exactly those of `tensor`, seen through views; None when there is none."""
+    root = tensor
+    while isinstance(root.owner, ViewOp):
+        root = root.owner.source
+    if not _made_by_launch(root):
+        return None
+    # every view lies inside its source, so one that is as large as the root starts at its byte 0
+    same = memory_bytes(memory_type(root.type, "a launch result", None)) == memory_bytes(
+        memory_type(tensor.type, "a graph output", None)
+    )
+    return root if same else None

@@ -1,0 +1,124 @@
+"""tile-schedule: which launches run side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.passes import ModulePass
+
+from gecc.dialects.tile import AllocOp
+from gecc.memory.problem import align_up
+from gecc.passes.tile._liveness import Lifetime, Step, graph_functions, lifetimes, steps_of, takeover
+
+
+@dataclass(frozen=True)
+class TileSchedule(ModulePass):
+    """Put every launch into a phase: launches of a phase are independent and share one barrier at its end.
+
+    ```mlir
+    tile.launch @k "Q" ins(%x : memref<8xf32>) outs(%q : memref<8xf32>) params [8] blocks 1 scratch 0 inplace []
+    tile.launch @k "K" ins(%x : memref<8xf32>) outs(%k : memref<8xf32>) params [8] blocks 1 scratch 0 inplace []
+    tile.launch @add "Add" ins(%q, %k : memref<8xf32>, memref<8xf32>) outs(%y : memref<8xf32>) params [8] blocks 1 scratch 0 inplace [0]
+    // becomes
+    tile.launch @k "Q" ins(%x : memref<8xf32>) outs(%q : memref<8xf32>) params [8] blocks 1 scratch 0 inplace [] phase 0
+    tile.launch @k "K" ins(%x : memref<8xf32>) outs(%k : memref<8xf32>) params [8] blocks 1 scratch 0 inplace [] phase 0
+    tile.launch @add "Add" ins(%q, %k : memref<8xf32>, memref<8xf32>) outs(%y : memref<8xf32>) params [8] blocks 1 scratch 0 inplace [0] phase 1
+    ```
+
+    Program order is kept. A launch joins the phase before it when it is independent of all launches there, and the
+    bytes alive in the joint phase do not exceed the most that are alive at once in program order: fewer barriers
+    never cost memory. Merging two phases leaves the buffers alive in every other phase as they are, so it is enough to
+    look at the joint one.
+
+    Needs: launches on memory (tile-bufferize).
+    """
+
+    name = "tile-schedule"
+
+    sequential: bool = False
+    """One launch a phase."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in graph_functions(op):
+            steps = steps_of(function)
+            phases = [[s] for s in steps] if self.sequential else merge_phases(steps)
+            for number, phase in enumerate(phases):
+                for step in phase:
+                    step.launch.phase = IntegerAttr(number, i64)
+
+
+def merge_phases(steps: Sequence[Step]) -> list[list[Step]]:
+    """Groups neighbouring independent launches as long as the most bytes alive at once do not grow."""
+    limit = max(live_bytes([[s] for s in steps]), default=0)
+    born: dict[AllocOp, int] = {}
+    dies: dict[AllocOp, int] = {}
+    for number, step in enumerate(steps):
+        for access in (*step.reads, *step.writes):
+            if isinstance(access.root, AllocOp):
+                born.setdefault(access.root, number)
+                dies[access.root] = number
+    phases: list[list[Step]] = []
+    alive: list[AllocOp] = []  # buffers alive in the last phase
+    start = 0
+    for number, step in enumerate(steps):
+        fresh = list(dict.fromkeys(w.root for w in step.writes if isinstance(w.root, AllocOp)))
+        fresh = [root for root in fresh if born[root] == number]
+        joint = alive + fresh
+        if (
+            phases
+            and not any(step.depends_on(other) for other in phases[-1])
+            and _joint_bytes([*phases[-1], step], joint, start, number, born, dies) <= limit
+        ):
+            phases[-1].append(step)
+            alive = joint
+        else:
+            phases.append([step])
+            alive = [root for root in alive if dies[root] >= number] + fresh
+            start = number
+    return phases
+
+
+def _joint_bytes(
+    phase: Sequence[Step],
+    alive: Sequence[AllocOp],
+    start: int,
+    end: int,
+    born: dict[AllocOp, int],
+    dies: dict[AllocOp, int],
+) -> int:
+    """Bytes alive in a phase of the launches `start`..`end`, with memory taken over in place counted once."""
+    life = {r: Lifetime(0 if born[r] >= start else -1, 0 if dies[r] <= end else 1) for r in alive}
+    for step in phase:
+        for access in (*step.reads, *step.writes):
+            if isinstance(access.root, AllocOp) and step not in life[access.root].touched_last:
+                life[access.root].touched_last.append(step)
+    total = sum(_footprint(root) for root in alive)
+    for step in phase:
+        if (found := takeover(step, 0, life)) is not None:
+            total -= _footprint(found.taker)
+    return total
+
+
+def live_bytes(phases: Sequence[Sequence[Step]]) -> list[int]:
+    """Bytes alive in each phase, with memory taken over in place counted once."""
+    life = lifetimes(phases)
+    change = [0] * (len(phases) + 1)
+    for root, span in life.items():
+        change[span.first] += _footprint(root)
+        change[span.last + 1] -= _footprint(root)
+    total, live = [], 0
+    for number, phase in enumerate(phases):
+        live += change[number]
+        saved = 0
+        for step in phase:
+            if (found := takeover(step, number, life)) is not None:
+                saved += _footprint(found.taker)
+        total.append(live - saved)
+    return total
+
+
+def _footprint(root: AllocOp) -> int:
+    return align_up(root.bytes.value.data, root.alignment.value.data)
