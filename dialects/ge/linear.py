@@ -1,0 +1,209 @@
+"""Matrix products and convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import operand_def, opt_operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from gecc.dialects.ge.base import GeOp, Value, ge_op, types_of
+from gecc.dialects.ge.props import bool_prop, int_prop, ints_prop
+from gecc.dialects.ge.types import (
+    DYNAMIC,
+    FLOAT,
+    NUMERIC,
+    AnyTensor,
+    agree,
+    broadcast,
+    check_dtype,
+    check_rank,
+    check_row_major,
+    check_same_dtype,
+    dims,
+    elem,
+    like,
+    rank,
+    row_major,
+    spell,
+    tensor,
+)
+from gecc.dialects.ge.windows import check_window, conv_extent, deconv_extent
+
+
+@ge_op
+class MatMulV2(GeOp):
+    """Matrix product of the last two dimensions; the others broadcast. `bias` [N] is added.
+
+    a: [.., M, K] ([.., K, M] when transpose_x1), b: [.., K, N] ([.., N, K] when transpose_x2) -> [.., M, N].
+    """
+
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    transpose_x1 = bool_prop()
+    transpose_x2 = bool_prop()
+    result = result_def(TensorType)
+
+    def __init__(
+        self,
+        a: Value,
+        b: Value,
+        bias: Value | None = None,
+        *,
+        transpose_x1: bool = False,
+        transpose_x2: bool = False,
+        result_type: AnyTensor | None = None,
+    ) -> None:
+        properties = {"transpose_x1": transpose_x1, "transpose_x2": transpose_x2}
+        self.setup([a, b, bias], properties, types_of(result_type))
+
+    def infer(self) -> Sequence[AnyTensor]:
+        check_dtype("a", self.a, NUMERIC)
+        check_same_dtype(a=self.a, b=self.b, bias=self.bias)
+        for name, value in (("a", self.a), ("b", self.b)):
+            check_row_major(name, value)
+            if rank(value) < 2:
+                raise VerifyException(f"{name} has rank {rank(value)} {spell(dims(value))}, expected rank 2 or more")
+        a, b = list(dims(self.a)), list(dims(self.b))
+        if self.transpose_x1.value.data:
+            a[-2:] = a[-1], a[-2]
+        if self.transpose_x2.value.data:
+            b[-2:] = b[-1], b[-2]
+        if not agree(a[-1], b[-2]):
+            raise VerifyException(f"inner dimensions differ: a is {spell(a)}, b is {spell(b)} (after transposition)")
+        if self.bias is not None:
+            check_rank("bias", self.bias, 1)
+            if not agree(dims(self.bias)[0], b[-1]):
+                raise VerifyException(f"bias has {dims(self.bias)[0]} elements, expected N = {b[-1]}")
+        return [row_major([*broadcast(a[:-2], b[:-2]), a[-2], b[-1]], elem(self.a))]
+
+
+@ge_op
+class Conv2D(GeOp):
+    """Convolution (correlation) of x [N, C, H, W] with w [O, C / group, KH, KW], plus bias [O].
+
+    pads are top, left, bottom, right. Result [N, O, OH, OW], in the layout of x.
+    """
+
+    x = operand_def(TensorType)
+    w = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    strides = ints_prop((1, 1))
+    pads = ints_prop((0, 0, 0, 0))
+    dilations = ints_prop((1, 1))
+    group = int_prop(1)
+    result = result_def(TensorType)
+
+    def __init__(
+        self,
+        x: Value,
+        w: Value,
+        bias: Value | None = None,
+        *,
+        strides: Sequence[int] = (1, 1),
+        pads: Sequence[int] = (0, 0, 0, 0),
+        dilations: Sequence[int] = (1, 1),
+        group: int = 1,
+        result_type: AnyTensor | None = None,
+    ) -> None:
+        properties = {"strides": strides, "pads": pads, "dilations": dilations, "group": group}
+        self.setup([x, w, bias], properties, types_of(result_type))
+
+    def infer(self) -> Sequence[AnyTensor]:
+        _check_operands(self)
+        group = self.group.value.data
+        n, c, h, w = dims(self.x)
+        oc, icg, kh, kw = dims(self.w)
+        _check_group(group, "input channels", c)
+        _check_group(group, "output channels", oc)
+        if DYNAMIC not in (c, icg) and icg * group != c:
+            raise VerifyException(f"w {spell(dims(self.w))} has {icg} channels, expected {c} / group {group}")
+        _check_bias(self.bias, oc)
+        strides, pads, dilations = check_window(self.strides, self.pads, self.dilations)
+        oh = conv_extent("height", h, kh, strides[0], pads[0], pads[2], dilations[0])
+        ow = conv_extent("width", w, kw, strides[1], pads[1], pads[3], dilations[1])
+        return [like(tensor(self.x), (n, oc, oh, ow))]
+
+
+@ge_op
+class ConvTranspose2D(GeOp):
+    """The transpose (gradient) of Conv2D: x [N, C, H, W] with w [C, O / group, KH, KW], plus bias [O].
+
+    OH = (H - 1) * stride - pad_top - pad_bottom + (KH - 1) * dilation + 1 + output_padding; likewise OW.
+    """
+
+    x = operand_def(TensorType)
+    w = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    strides = ints_prop((1, 1))
+    pads = ints_prop((0, 0, 0, 0))
+    dilations = ints_prop((1, 1))
+    group = int_prop(1)
+    output_padding = ints_prop((0, 0))
+    result = result_def(TensorType)
+
+    def __init__(
+        self,
+        x: Value,
+        w: Value,
+        bias: Value | None = None,
+        *,
+        strides: Sequence[int] = (1, 1),
+        pads: Sequence[int] = (0, 0, 0, 0),
+        dilations: Sequence[int] = (1, 1),
+        group: int = 1,
+        output_padding: Sequence[int] = (0, 0),
+        result_type: AnyTensor | None = None,
+    ) -> None:
+        properties = {
+            "strides": strides,
+            "pads": pads,
+            "dilations": dilations,
+            "group": group,
+            "output_padding": output_padding,
+        }
+        self.setup([x, w, bias], properties, types_of(result_type))
+
+    def infer(self) -> Sequence[AnyTensor]:
+        _check_operands(self)
+        group = self.group.value.data
+        n, c, h, w = dims(self.x)
+        ic, ocg, kh, kw = dims(self.w)
+        _check_group(group, "input channels", c)
+        if not agree(c, ic):
+            raise VerifyException(f"w {spell(dims(self.w))} has {ic} input channels, expected {c}")
+        oc = DYNAMIC if ocg == DYNAMIC else ocg * group
+        _check_bias(self.bias, oc)
+        strides, pads, dilations = check_window(self.strides, self.pads, self.dilations)
+        extra = self.output_padding.get_values()
+        if len(extra) != 2 or min(extra) < 0:
+            raise VerifyException(f"output_padding is {list(extra)}, expected 2 values of at least 0")
+        oh = deconv_extent("height", h, kh, strides[0], pads[0], pads[2], dilations[0], extra[0])
+        ow = deconv_extent("width", w, kw, strides[1], pads[1], pads[3], dilations[1], extra[1])
+        return [like(tensor(self.x), (n, oc, oh, ow))]
+
+
+def _check_operands(op: Conv2D | ConvTranspose2D) -> None:
+    check_dtype("x", op.x, FLOAT)
+    check_same_dtype(x=op.x, w=op.w, bias=op.bias)
+    check_rank("x", op.x, 4)
+    check_rank("w", op.w, 4)
+    check_row_major("w", op.w)
+
+
+def _check_group(group: int, what: str, channels: int) -> None:
+    if group < 1:
+        raise VerifyException(f"group is {group}, expected at least 1")
+    if channels != DYNAMIC and channels % group:
+        raise VerifyException(f"group = {group} does not divide {what} = {channels}")
+
+
+def _check_bias(bias: SSAValue | None, channels: int) -> None:
+    if bias is None:
+        return
+    check_rank("bias", bias, 1)
+    if not agree(dims(bias)[0], channels):
+        raise VerifyException(f"bias has {dims(bias)[0]} elements, expected {channels} output channels")
