@@ -72,7 +72,7 @@ def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
     parts = tuple(dict.fromkeys(part for location in locations for part in _parts(location)))
     if not parts:
         return UnknownLoc()
-    return parts[0] if len(parts) == 1 else FusedLoc(ArrayAttr(parts))
+    return parts[0] if len(parts) == 1 else FusedLoc(ArrayAttr(parts), NoneAttr())
 
 
 def name_location(name: str) -> NameLoc:
