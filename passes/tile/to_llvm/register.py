@@ -1,0 +1,219 @@
+"""Emitters for register tiles: the micro-kernel.
+
+Each step along the depth loads the packed row of the right side as aligned vectors, then broadcasts one scalar for
+each row and feeds it to as many multiply-adds as there are vectors in a row. Rows are addressed as one base register
+plus multiples of the row stride; the multiples pass through empty inline assembly in every iteration, or LLVM's loop
+strength reduction would keep a pointer for each row and run out of registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm as xllvm
+from xdsl.dialects.builtin import VectorType, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from gecc.dialects import tile
+from gecc.passes.tile.to_llvm.builder import Builder, vector
+from gecc.passes.tile.to_llvm.loops import counted_loop
+from gecc.passes.tile.to_llvm.lowering import (
+    KernelLowering,
+    Lanes,
+    Linear,
+    Memory,
+    RegisterTile,
+    Uniform,
+    Varying,
+    byte_width,
+    lowers,
+)
+from gecc.passes.tile.to_llvm.memory import store
+
+UNROLL = 4
+"""Steps along the depth in one pass of the inner loop."""
+
+
+def _shape(k: KernelLowering, type_: Attribute) -> tuple[int, int, Attribute]:
+    """Rows, vectors in a row and element type of a register tile."""
+    assert isinstance(type_, VectorType)
+    rows, columns = type_.get_shape()
+    return rows, columns // k.target.f32_lanes, type_.get_element_type()
+
+
+@lowers(tile.FillOp)
+def _fill(k: KernelLowering, op: Operation) -> None:
+    assert isinstance(op, tile.FillOp)
+    rows, vectors, _ = _shape(k, op.tile.type)
+    value = k.b.splat(k.uniform(op.scalar), k.target.f32_lanes)
+    k.set(op.tile, RegisterTile(tuple((value,) * vectors for _ in range(rows))))
+
+
+class _Rows:
+    """Addresses of a tile's rows from few registers: base + {0, 1, 2, 3, 4, 5, 6} * stride, a new base every 7 rows."""
+
+    GROUP = 7
+
+    def __init__(self, b: Builder, rows: int, stride: SSAValue) -> None:
+        self.rows = rows
+        self.multiples: list[int] = [1] if rows > 1 else []
+        if rows > 3:
+            self.multiples.append(3)
+        if rows > 5:
+            self.multiples.append(5)
+        if rows > self.GROUP:
+            self.multiples.append(self.GROUP)
+        self.initial = [b.imul(stride, b.int(m)) for m in self.multiples]
+
+    def offsets(self, b: Builder, base: SSAValue, multiples: Sequence[SSAValue]) -> list[SSAValue]:
+        """The address of each row."""
+        by = dict(zip(self.multiples, multiples, strict=True))
+        two, one = b.int(2), b.int(1)
+        bases = [base]
+        while len(bases) * self.GROUP < self.rows:
+            bases.append(b.gep(bases[-1], by[self.GROUP]))
+        out: list[SSAValue] = []
+        for row in range(self.rows):
+            group, rest = divmod(row, self.GROUP)
+            match rest:
+                case 0:
+                    out.append(bases[group])
+                    continue
+                case 1 | 3 | 5:
+                    offset = by[rest]
+                case 2:
+                    offset = b.add(xllvm.ShlOp(by[1], one))
+                case 4:
+                    offset = b.add(xllvm.ShlOp(by[1], two))
+                case _:
+                    offset = b.add(xllvm.ShlOp(by[3], one))
+            out.append(b.gep(bases[group], offset))
+        return out
+
+
+@lowers(tile.MmaOp)
+def _mma(k: KernelLowering, op: Operation) -> None:
+    assert isinstance(op, tile.MmaOp)
+    b, width = k.b, k.target.f32_lanes
+    rows, vectors, element = _shape(k, op.tile.type)
+    size = byte_width(element)
+    acc = k.values[op.acc]
+    assert isinstance(acc, RegisterTile)
+    lhs, rhs = k.memory(op.lhs), k.memory(op.rhs)
+    bytes_of = b.int(size)
+
+    def scaled(value: SSAValue) -> SSAValue:
+        return b.imul(k.uniform(value), bytes_of)
+
+    start = b.gep(lhs.pointer, scaled(op.lhs_offset))
+    panel = b.gep(rhs.pointer, scaled(op.rhs_offset))
+    addressing = _Rows(b, rows, scaled(op.row_stride))
+    stride1, stride2, depth = scaled(op.stride1), scaled(op.stride2), k.uniform(op.depth)
+    vec = vector(element, width)
+    row_bytes = vectors * width * size
+
+    def steps(a: SSAValue, w: SSAValue, multiples: Sequence[SSAValue], accs: list[SSAValue], count: int) -> None:
+        """`count` steps along the depth; updates `accs`."""
+        addresses = addressing.offsets(b, a, multiples)
+        for step in range(count):
+            panel_row = [
+                b.load(b.gep(w, b.int(step * row_bytes + v * width * size)), vec, k.target.vector_bytes)
+                for v in range(vectors)
+            ]
+            for row in range(rows):
+                scalar = b.load(b.gep(addresses[row], b.int(step * size)), element, size)
+                value = b.splat(scalar, width)
+                for v in range(vectors):
+                    at = row * vectors + v
+                    accs[at] = b.call("llvm.fma", [value, panel_row[v], accs[at]], vec)
+
+    def inner(a: SSAValue, w: SSAValue, accs: Sequence[SSAValue]) -> tuple[SSAValue, Sequence[SSAValue]]:
+        """One contiguous run of `depth` steps; returns where the panel stands after it."""
+        trips = b.add(xllvm.LShrOp(depth, b.int(2)))
+        many = b.imul(trips, b.int(UNROLL))
+
+        def passes(count: int):
+            def body(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                a_now, w_now = carried[0], carried[1]
+                multiples = [b.opaque(m) for m in carried[2 : 2 + len(addressing.multiples)]]
+                now = list(carried[2 + len(multiples) :])
+                steps(a_now, w_now, multiples, now, count)
+                return [b.gep(a_now, b.int(count * size)), b.gep(w_now, b.int(count * row_bytes)), *multiples, *now]
+
+            return body
+
+        state: Sequence[SSAValue] = [a, w, *addressing.initial, *accs]
+        state = counted_loop(k, b.int(0), many, UNROLL, state, passes(UNROLL))
+        state = counted_loop(k, many, depth, 1, state, passes(1))
+        return state[1], state[2 + len(addressing.multiples) :]
+
+    n1, n2 = k.uniform(op.n1), k.uniform(op.n2)
+    flat = [value for row in acc.rows for value in row]
+    if Builder.known(n1) == 1 and Builder.known(n2) == 1:
+        _, flat_out = inner(start, panel, flat)
+    else:
+
+        def outer(_: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            a_row, w = carried[0], carried[1]
+
+            def middle(_: SSAValue, state: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                w_next, accs = inner(state[0], state[1], state[2:])
+                return [b.gep(state[0], stride2), w_next, *accs]
+
+            end = counted_loop(k, b.int(0), n2, 1, [a_row, w, *carried[2:]], middle)
+            return [b.gep(a_row, stride1), *end[1:]]
+
+        flat_out = counted_loop(k, b.int(0), n1, 1, [start, panel, *flat], outer)[2:]
+    k.set(
+        op.tile,
+        RegisterTile(tuple(tuple(flat_out[r * vectors : (r + 1) * vectors]) for r in range(rows))),
+    )
+
+
+@lowers(tile.StoreTileOp)
+def _store_tile(k: KernelLowering, op: Operation) -> None:
+    assert isinstance(op, tile.StoreTileOp)
+    b, width = k.b, k.target.f32_lanes
+    rows, vectors, _ = _shape(k, op.tile.type)
+    acc = k.values[op.tile]
+    assert isinstance(acc, RegisterTile)
+    memory: Memory = k.memory(op.memory)
+    offset, row_stride, columns = k.uniform(op.offset), k.uniform(op.row_stride), k.uniform(op.columns)
+
+    def one(row: int, v: int, mask: SSAValue | None) -> None:
+        k.lanes = Lanes(width, mask)
+        value_arg, row_arg, column_arg = op.body.block.args
+        k.set(value_arg, Varying(acc.rows[row][v]))
+        k.set(row_arg, Uniform(b.int(row)))
+        k.set(column_arg, Linear(b.int(v * width), 1))
+        k.block(op.body.block)
+        last = op.body.block.last_op
+        assert isinstance(last, tile.YieldOp)
+        base = b.iadd(b.iadd(offset, b.imul(row_stride, b.int(row))), b.int(v * width))
+        store(k, k.vector(last.values[0]), memory, Linear(base, 1))
+        k.lanes = None
+
+    full, partial, after = b.new_block(), b.new_block(), b.new_block()
+    b.branch_if(b.compare("sge", columns, b.int(vectors * width)), full, [], partial, [])
+    b.start(full)
+    for row in range(rows):
+        for v in range(vectors):
+            one(row, v, None)
+    b.branch(after)
+    b.start(partial)
+    masks = []
+    count = b.add(xllvm.TruncOp(columns, i32))
+    for v in range(vectors):
+        masks.append(b.compare("sgt", b.splat(count, width), _shifted_iota(b, width, v * width)))
+    for row in range(rows):
+        for v in range(vectors):
+            one(row, v, masks[v])
+    b.branch(after)
+    b.start(after)
+
+
+def _shifted_iota(b: Builder, width: int, start: int) -> SSAValue:
+    from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+
+    type_ = vector(i32, width)
+    return b.constant(DenseIntOrFPElementsAttr.from_list(type_, [start + i for i in range(width)]), type_)

@@ -1,0 +1,293 @@
+"""Emitters for arith and math: one llvm operation or a few, on scalars or on the vectors of lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith, math
+from xdsl.dialects import llvm as xllvm
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, VectorType, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from gecc.dialects import llvm
+from gecc.passes.tile.to_llvm.builder import Builder
+from gecc.passes.tile.to_llvm.lowering import KernelLowering, Linear, Uniform, lowers, register_type
+
+Binary = Callable[[SSAValue, SSAValue], Operation]
+
+_FLOAT: dict[type[Operation], Binary] = {
+    arith.AddfOp: xllvm.FAddOp,
+    arith.SubfOp: xllvm.FSubOp,
+    arith.MulfOp: xllvm.FMulOp,
+    arith.DivfOp: xllvm.FDivOp,
+}
+_INTEGER: dict[type[Operation], Binary] = {
+    arith.DivSIOp: xllvm.SDivOp,
+    arith.DivUIOp: xllvm.UDivOp,
+    arith.RemSIOp: xllvm.SRemOp,
+    arith.RemUIOp: xllvm.URemOp,
+    arith.AndIOp: xllvm.AndOp,
+    arith.OrIOp: xllvm.OrOp,
+    arith.XOrIOp: xllvm.XOrOp,
+    arith.ShLIOp: xllvm.ShlOp,
+    arith.ShRUIOp: xllvm.LShrOp,
+    arith.ShRSIOp: xllvm.AShrOp,
+}
+
+
+@lowers(*_FLOAT, *_INTEGER)
+def _binary(k: KernelLowering, op: Operation) -> None:
+    build = _FLOAT.get(type(op)) or _INTEGER[type(op)]
+    k.elementwise(op, lambda args: k.b.add(build(args[0], args[1])))
+
+
+@lowers(arith.ConstantOp)
+def _constant(k: KernelLowering, op: Operation) -> None:
+    assert isinstance(op, arith.ConstantOp)
+    assert isinstance(op.value, IntegerAttr | FloatAttr)
+    type_ = register_type(op.result.type)
+    k.set(op.result, Uniform(k.b.scalar(op.value.value.data, type_)))
+
+
+@lowers(arith.AddiOp, arith.SubiOp)
+def _add(k: KernelLowering, op: Operation) -> None:
+    combine = k.b.iadd if isinstance(op, arith.AddiOp) else k.b.isub
+    sign = 1 if isinstance(op, arith.AddiOp) else -1
+    if isinstance(op.results[0].type, IndexType):
+        a, b = (k.values[v] for v in op.operands)
+        match a, b:
+            case Linear(x, s), Linear(y, t):
+                step = s + sign * t
+                base = combine(x, y)
+                k.set(op.results[0], Linear(base, step) if step else Uniform(base))
+                return
+            case Linear(x, s), Uniform(y):
+                k.set(op.results[0], Linear(combine(x, y), s))
+                return
+            case Uniform(x), Linear(y, t):
+                k.set(op.results[0], Linear(combine(x, y), sign * t))
+                return
+            case _:
+                pass
+    build = xllvm.AddOp if isinstance(op, arith.AddiOp) else xllvm.SubOp
+    if k.is_uniform(*op.operands):
+        k.set(op.results[0], Uniform(combine(k.uniform(op.operands[0]), k.uniform(op.operands[1]))))
+    else:
+        k.elementwise(op, lambda args: k.b.add(build(args[0], args[1])))
+
+
+@lowers(arith.MuliOp)
+def _multiply(k: KernelLowering, op: Operation) -> None:
+    if isinstance(op.results[0].type, IndexType):
+        pair = [k.values[v] for v in op.operands]
+        for linear, other in (pair, pair[::-1]):
+            if isinstance(linear, Linear) and isinstance(other, Uniform):
+                factor = Builder.known(other.ssa)
+                if factor is not None and factor != 0:
+                    k.set(op.results[0], Linear(k.b.imul(linear.base, other.ssa), linear.step * factor))
+                    return
+    if k.is_uniform(*op.operands):
+        k.set(op.results[0], Uniform(k.b.imul(k.uniform(op.operands[0]), k.uniform(op.operands[1]))))
+    else:
+        k.elementwise(op, lambda args: k.b.add(xllvm.MulOp(args[0], args[1])))
+
+
+def _element(type_: Attribute) -> Attribute:
+    return type_.get_element_type() if isinstance(type_, VectorType) else type_
+
+
+def minmax(b: Builder, x: SSAValue, y: SSAValue, greater: bool, signed: bool = True) -> SSAValue:
+    """The larger (or smaller) of two values; NaN when either is NaN."""
+    if isinstance(_element(x.type), IntegerType):
+        prefix = "s" if signed else "u"
+        return b.add(llvm.SelectOp(b.compare(f"{prefix}{'gt' if greater else 'lt'}", x, y), x, y))
+    ordered = 2 if greater else 4  # ogt, olt: with the operands in this order x86 has them as one max or min
+    for first, second in ((x, y), (y, x)):
+        if _is_number(first):  # then an unordered comparison means that `second` is NaN, which the select returns
+            return b.add(llvm.SelectOp(b.add(llvm.FCmpOp(ordered, first, second)), first, second))
+    best = b.add(llvm.SelectOp(b.add(llvm.FCmpOp(ordered, x, y)), x, y))
+    return b.add(llvm.SelectOp(b.add(llvm.FCmpOp(8 + 6, x, x)), x, best))  # uno: x is NaN
+
+
+def _is_number(value: SSAValue) -> bool:
+    """Whether a value is a constant that is not NaN."""
+    if not isinstance(op := value.owner, xllvm.ConstantOp):
+        return False
+    if isinstance(op.value, FloatAttr):
+        return op.value.value.data == op.value.value.data
+    return isinstance(value.type, VectorType)  # splat constants come from the builder, never of NaN
+
+
+@lowers(arith.MaximumfOp, arith.MinimumfOp)
+def _minmax_float(k: KernelLowering, op: Operation) -> None:
+    k.elementwise(op, lambda args: minmax(k.b, args[0], args[1], isinstance(op, arith.MaximumfOp)))
+
+
+@lowers(arith.MaxnumfOp, arith.MinnumfOp)
+def _minmax_number(k: KernelLowering, op: Operation) -> None:
+    name = "llvm.maxnum" if isinstance(op, arith.MaxnumfOp) else "llvm.minnum"
+    type_ = k.result_type(op)
+    k.elementwise(op, lambda args: k.b.call(name, args, type_))
+
+
+@lowers(arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp)
+def _minmax_integer(k: KernelLowering, op: Operation) -> None:
+    greater = isinstance(op, arith.MaxSIOp | arith.MaxUIOp)
+    signed = isinstance(op, arith.MaxSIOp | arith.MinSIOp)
+    k.elementwise(op, lambda args: minmax(k.b, args[0], args[1], greater, signed))
+
+
+@lowers(arith.FloorDivSIOp)
+def _floor_divide(k: KernelLowering, op: Operation) -> None:
+    def build(args: Sequence[SSAValue]) -> SSAValue:
+        b, (x, y) = k.b, args
+        quotient = b.add(xllvm.SDivOp(x, y))
+        rest = b.add(xllvm.SubOp(x, b.add(xllvm.MulOp(quotient, y))))
+        zero = b.splat_constant(0, x.type) if isinstance(x.type, VectorType) else b.scalar(0, x.type)
+        signs_differ = b.compare("slt", b.add(xllvm.XOrOp(rest, y)), zero)
+        adjust = b.add(xllvm.AndOp(b.compare("ne", rest, zero), signs_differ))
+        return b.add(xllvm.AddOp(quotient, b.add(xllvm.SExtOp(adjust, x.type))))
+
+    k.elementwise(op, build)
+
+
+@lowers(arith.CeilDivSIOp, arith.CeilDivUIOp)
+def _ceil_divide(k: KernelLowering, op: Operation) -> None:
+    def build(args: Sequence[SSAValue]) -> SSAValue:
+        b, (x, y) = k.b, args
+        one = b.splat_constant(1, x.type) if isinstance(x.type, VectorType) else b.scalar(1, x.type)
+        divide = xllvm.UDivOp if isinstance(op, arith.CeilDivUIOp) else xllvm.SDivOp
+        return b.add(divide(b.add(xllvm.SubOp(b.add(xllvm.AddOp(x, y)), one)), y))
+
+    k.elementwise(op, build)
+
+
+@lowers(arith.CmpfOp)
+def _compare_float(k: KernelLowering, op: Operation) -> None:
+    assert isinstance(op, arith.CmpfOp)
+    predicate = op.predicate.value.data
+    k.elementwise(op, lambda args: k.b.add(llvm.FCmpOp(predicate, args[0], args[1])))
+
+
+@lowers(arith.CmpiOp)
+def _compare_int(k: KernelLowering, op: Operation) -> None:
+    assert isinstance(op, arith.CmpiOp)
+    number = IntegerAttr(op.predicate.value.data, i64)
+    k.elementwise(op, lambda args: k.b.add(xllvm.ICmpOp(args[0], args[1], number)))
+
+
+@lowers(arith.SelectOp)
+def _select(k: KernelLowering, op: Operation) -> None:
+    k.elementwise(op, lambda args: k.b.add(llvm.SelectOp(args[0], args[1], args[2])))
+
+
+@lowers(arith.NegfOp)
+def _negate(k: KernelLowering, op: Operation) -> None:
+    k.elementwise(op, lambda args: k.b.add(xllvm.FNegOp(args[0])))
+
+
+_CONVERT: dict[type[Operation], Callable[[SSAValue, Attribute], Operation]] = {
+    arith.ExtFOp: xllvm.FPExtOp,
+    arith.TruncFOp: xllvm.FPTruncOp,
+    arith.SIToFPOp: xllvm.SIToFPOp,
+    arith.UIToFPOp: llvm.UIToFPOp,
+    arith.FPToSIOp: llvm.FPToSIOp,
+    arith.FPToUIOp: llvm.FPToUIOp,
+    arith.ExtSIOp: xllvm.SExtOp,
+    arith.ExtUIOp: xllvm.ZExtOp,
+    arith.TruncIOp: xllvm.TruncOp,
+    arith.BitcastOp: xllvm.BitcastOp,
+}
+
+
+@lowers(*_CONVERT)
+def _convert(k: KernelLowering, op: Operation) -> None:
+    type_ = k.result_type(op)
+    k.elementwise(op, lambda args: k.b.add(_CONVERT[type(op)](args[0], type_)))
+
+
+def _width(type_: Attribute) -> int:
+    element = _element(type_)
+    assert isinstance(element, IntegerType)
+    return element.width.data
+
+
+@lowers(arith.IndexCastOp)
+def _index_cast(k: KernelLowering, op: Operation) -> None:
+    type_ = k.result_type(op)
+
+    def build(args: Sequence[SSAValue]) -> SSAValue:
+        source, target = _width(args[0].type), _width(type_)
+        if source == target:
+            return args[0]
+        return k.b.add(xllvm.SExtOp(args[0], type_) if source < target else xllvm.TruncOp(args[0], type_))
+
+    if isinstance(value := k.values[op.operands[0]], Linear) and isinstance(op.results[0].type, IndexType):
+        k.set(op.results[0], value)
+    else:
+        k.elementwise(op, build)
+
+
+_INTRINSICS: dict[type[Operation], str] = {
+    math.SqrtOp: "llvm.sqrt",
+    math.FloorOp: "llvm.floor",
+    math.CeilOp: "llvm.ceil",
+    math.RoundEvenOp: "llvm.roundeven",
+    math.TruncOp: "llvm.trunc",
+    math.AbsFOp: "llvm.fabs",
+    math.FmaOp: "llvm.fma",
+    math.CopySignOp: "llvm.copysign",
+}
+
+
+@lowers(*_INTRINSICS)
+def _intrinsic(k: KernelLowering, op: Operation) -> None:
+    type_ = k.result_type(op)
+    k.elementwise(op, lambda args: k.b.call(_INTRINSICS[type(op)], args, type_))
+
+
+@lowers(math.AbsIOp)
+def _absolute(k: KernelLowering, op: Operation) -> None:
+    def build(args: Sequence[SSAValue]) -> SSAValue:
+        b, x = k.b, args[0]
+        zero = b.splat_constant(0, x.type) if isinstance(x.type, VectorType) else b.scalar(0, x.type)
+        return b.add(llvm.SelectOp(b.compare("slt", x, zero), b.add(xllvm.SubOp(zero, x)), x))
+
+    k.elementwise(op, build)
+
+
+def combine(b: Builder, kind: str, x: SSAValue, y: SSAValue) -> SSAValue:
+    """Two partial results of a reduction as one."""
+    integer = isinstance(_element(x.type), IntegerType)
+    match kind:
+        case "add":
+            return b.add(xllvm.AddOp(x, y) if integer else xllvm.FAddOp(x, y))
+        case "mul":
+            return b.add(xllvm.MulOp(x, y) if integer else xllvm.FMulOp(x, y))
+        case "max" | "min":
+            return minmax(b, x, y, kind == "max")
+        case "and":
+            return b.add(xllvm.AndOp(x, y))
+        case "or":
+            return b.add(xllvm.OrOp(x, y))
+        case _:
+            raise ValueError(f"unknown combiner '{kind}'")
+
+
+def identity(kind: str, type_: Attribute) -> float | int:
+    """The value that changes nothing when combined."""
+    integer = isinstance(type_, IntegerType)
+    width = type_.width.data if isinstance(type_, IntegerType) else 0
+    match kind:
+        case "add" | "or":
+            return 0
+        case "mul":
+            return 1
+        case "and":
+            return -1 if width > 1 else 1
+        case "max":
+            return -(2 ** (width - 1)) if integer else float("-inf")
+        case "min":
+            return 2 ** (width - 1) - 1 if integer else float("inf")
+        case _:
+            raise ValueError(f"unknown combiner '{kind}'")
