@@ -8,7 +8,7 @@ from xdsl.ir import Dialect
 
 from gecc.dialects.ge.attrs import LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
-from gecc.dialects.ge.const import DENSE_LIMIT, Const, ConstValue, const, const_ints, const_type, dense
+from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
 from gecc.dialects.ge.dynamic import (
     DynExpand,
     DynPad,
@@ -137,7 +137,6 @@ GE = Dialect("ge", list(OPS), [WeightAttr, LayoutAttr])
 __all__ = [
     "ANY",
     "BOOL",
-    "DENSE_LIMIT",
     "DYNAMIC",
     "FLOAT",
     "GE",

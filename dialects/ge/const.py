@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, FloatAttr, IntegerType, TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -31,18 +31,9 @@ from gecc.dialects.ge.types import (
 if TYPE_CHECKING:
     import numpy as np
 
-DENSE_LIMIT = 1024
-"""Constants of fewer bytes stay in the IR as dense attributes; larger ones go to the weight store."""
+    from gecc.weights.store import WeightStore
 
 ConstValue: TypeAlias = DenseIntOrFPElementsAttr[Any] | WeightAttr
-
-
-class Store(Protocol):
-    """The part of a weight store that constants need."""
-
-    def add(self, array: np.ndarray) -> WeightAttr:
-        """Enter an array and return its name."""
-        ...
 
 
 @ge_op
@@ -117,11 +108,9 @@ def dense(array: np.ndarray, type: AnyTensor | None = None) -> DenseIntOrFPEleme
     return DenseIntOrFPElementsAttr(type, BytesAttr(little.tobytes()))
 
 
-def const(array: np.ndarray, store: Store | None = None) -> Const:
-    """A constant from a numpy array: dense below `DENSE_LIMIT` bytes (or without a store), else a weight of `store`."""
-    if store is None or array.nbytes < DENSE_LIMIT:
-        return Const(dense(array))
-    return Const(store.add(array))
+def const(array: np.ndarray, store: WeightStore | None = None) -> Const:
+    """A constant from a numpy array: dense below 1 kB (or without a store), else a weight of `store`."""
+    return Const(dense(array) if store is None else store.attr_for(array))
 
 
 def const_ints(value: SSAValue) -> tuple[int, ...] | None:

@@ -24,6 +24,7 @@ from gecc.dialects.ge.types import (
     check_row_major,
     check_same_dtype,
     common_layout,
+    declared_encoding,
     dims,
     elem,
     known,
@@ -63,7 +64,7 @@ class Reshape(GeOp):
 
 @ge_op
 class Transpose(GeOp):
-    """result[i_perm[0], i_perm[1], ...] = x[i_0, i_1, ...]; the result is row-major."""
+    """result[i_perm[0], i_perm[1], ...] = x[i_0, i_1, ...]; x and the result may each be in any layout."""
 
     x = operand_def(TensorType)
     perm = ints_prop()
@@ -77,7 +78,11 @@ class Transpose(GeOp):
         perm = self.perm.get_values()
         if sorted(perm) != list(range(rank(self.x))):
             raise VerifyException(f"perm {list(perm)} is not a permutation of 0..{rank(self.x) - 1}")
-        return [row_major([dims(self.x)[p] for p in perm], elem(self.x))]
+        shape = [dims(self.x)[p] for p in perm]
+        encoding = declared_encoding(self.result)
+        if isinstance(encoding, LayoutAttr):
+            encoding.physical(shape)
+        return [tensor_type(shape, elem(self.x), encoding)]
 
 
 @ge_op

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -20,9 +20,58 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects.ge.attrs import LayoutAttr
+from gecc.weights.dtypes import element_type, numpy_dtype
 
-if TYPE_CHECKING:
-    import numpy as np
+__all__ = [
+    "ANY",
+    "BOOL",
+    "DYNAMIC",
+    "FLOAT",
+    "INDEX",
+    "INTEGER",
+    "NUMERIC",
+    "SIGNED",
+    "UNSIGNED",
+    "AnyTensor",
+    "DTypes",
+    "agree",
+    "bf16",
+    "broadcast",
+    "check_dtype",
+    "check_rank",
+    "check_row_major",
+    "check_same_dtype",
+    "common_layout",
+    "declared_encoding",
+    "dims",
+    "elem",
+    "element_type",
+    "f16",
+    "f32",
+    "f64",
+    "i1",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "known",
+    "layout",
+    "like",
+    "meet",
+    "normal_axes",
+    "normal_axis",
+    "numpy_dtype",
+    "rank",
+    "row_major",
+    "shape_of",
+    "spell",
+    "tensor",
+    "tensor_type",
+    "ui8",
+    "ui16",
+    "ui32",
+    "ui64",
+]  # fmt: skip
 
 AnyTensor: TypeAlias = TensorType[Any]
 
@@ -194,37 +243,10 @@ def common_layout(rank: int, **values: SSAValue | None) -> Attribute:
     return NoneAttr() if first is None else first[1]
 
 
+def declared_encoding(result: SSAValue) -> Attribute:
+    """The encoding of a result whose layout is free; row-major while its type is still being inferred."""
+    return result.type.encoding if isinstance(result.type, TensorType) else NoneAttr()
+
+
 def _layout_name(encoding: Attribute) -> str:
     return "row-major" if isinstance(encoding, NoneAttr) else str(encoding)
-
-
-_NUMPY_NAMES: dict[Attribute, str] = {
-    f16: "float16", f32: "float32", f64: "float64", i1: "bool", i8: "int8", i16: "int16", i32: "int32", i64: "int64",
-    ui8: "uint8", ui16: "uint16", ui32: "uint32", ui64: "uint64",
-}  # fmt: skip
-
-
-def numpy_dtype(element: Attribute) -> np.dtype[Any]:
-    """The numpy dtype of an element type (bf16 is `ml_dtypes.bfloat16`)."""
-    import numpy as np
-
-    if element == bf16:
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
-    if element not in _NUMPY_NAMES:
-        raise VerifyException(f"element type {element} has no numpy form; known: {', '.join(str(t) for t in ANY)}")
-    return np.dtype(_NUMPY_NAMES[element])
-
-
-def element_type(dtype: np.dtype[Any] | type[Any]) -> Attribute:
-    """The element type of a numpy dtype."""
-    import numpy as np
-
-    name = np.dtype(dtype).name
-    if name == "bfloat16":
-        return bf16
-    for element, spelled in _NUMPY_NAMES.items():
-        if spelled == name:
-            return element
-    raise VerifyException(f"numpy dtype {name} has no element type; known: {', '.join(_NUMPY_NAMES.values())}")
