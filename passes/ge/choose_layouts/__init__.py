@@ -1,0 +1,119 @@
+"""ge-choose-layouts: convolutions, pools and resizing run in NHWC; TransData stands where the layout changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, NoneAttr, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from gecc.dialects import ge
+from gecc.dialects.ge.attrs import LayoutAttr
+from gecc.passes.ge.choose_layouts.placement import Placement, is_free_constant, place
+from gecc.passes.ge.choose_layouts.rules import LAYOUT, RANK, rank
+from gecc.passes.ge.choose_layouts.tokens import MergeAfterTranspose, SplitBeforeTranspose
+from gecc.rewrite import apply_patterns
+
+
+@dataclass(frozen=True)
+class ChooseLayouts(ModulePass):
+    """Choose the layout of every tensor of rank 4 so that the fewest bytes are transposed.
+
+    ```mlir
+    %c = ge.Conv2D(%x, %w) : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x8x8xf32>
+    %y = ge.Relu(%c) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    // becomes
+    %a = ge.TransData(%x) : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32, #ge.layout<NHWC>>
+    %c = ge.Conv2D(%a, %w) : (tensor<1x3x8x8xf32, #ge.layout<NHWC>>, ...) -> tensor<1x4x8x8xf32, #ge.layout<NHWC>>
+    %r = ge.Relu(%c) : (tensor<1x4x8x8xf32, #ge.layout<NHWC>>) -> tensor<1x4x8x8xf32, #ge.layout<NHWC>>
+    %y = ge.TransData(%r) : (tensor<1x4x8x8xf32, #ge.layout<NHWC>>) -> tensor<1x4x8x8xf32>
+    ```
+
+    Convolutions, pools and Resize read and write NHWC; pointwise operators, Concat, Slice, Pad, reductions and their
+    like follow their neighbours; everything else, and inputs and outputs of the function, is row-major. Of all such
+    placements the one of least total size of TransData is taken, exactly, by a minimum cut. A TransData of one channel
+    or one pixel moves nothing and counts as nothing. A Transpose between NCHW and channels-last that moves nothing
+    next to NHWC counts likewise: `Transpose [0, 2, 3, 1]` of an NHWC tensor, and `[0, 3, 1, 2]` to one. Layouts that
+    are there already are forgotten first, so running the pass twice is running it once.
+    """
+
+    name = "ge-choose-layouts"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        _forget_layouts(op)
+        apply_patterns(op, [MergeAfterTranspose(), SplitBeforeTranspose()], ctx=ctx)
+        for function in op.walk():
+            if isinstance(function, FuncOp):
+                for block in function.body.blocks:
+                    _apply(block, place(block))
+
+
+def _forget_layouts(module: ModuleOp) -> None:
+    """Make every tensor row-major again and drop all TransData."""
+    for op in list(module.walk()):
+        if isinstance(op, ge.TransData):
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.detach()
+            op.erase()
+            continue
+        for result in op.results:
+            if isinstance(result.type, TensorType) and isinstance(result.type.encoding, LayoutAttr):
+                if isinstance(op, ge.Const):
+                    if not is_free_constant(result):
+                        continue  # its bytes are in that order; consumers get a TransData
+                    op.properties["value"] = _retyped(op, result.type, NoneAttr())
+                result._type = _with_encoding(result.type, NoneAttr())
+
+
+def _with_encoding(kind: ge.AnyTensor, encoding: LayoutAttr | NoneAttr) -> ge.AnyTensor:
+    return TensorType(kind.element_type, kind.get_shape(), encoding)
+
+
+def _retyped(op: ge.Const, kind: ge.AnyTensor, encoding: LayoutAttr | NoneAttr) -> ge.ConstValue:
+    """The value of a constant under another layout in which its bytes are the same."""
+    target = _with_encoding(kind, encoding)
+    value = op.value
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        return DenseIntOrFPElementsAttr(target, value.data)
+    return ge.WeightAttr(value.digest, target)
+
+
+def _apply(block: Block, placement: Placement) -> None:
+    """Give results their layouts and insert a TransData before the first consumer that wants another."""
+    layout = LayoutAttr(LAYOUT)
+    for op in block.ops:
+        if placement.nhwc.get(op, False):
+            for result in op.results:
+                if rank(result) == RANK:
+                    assert isinstance(result.type, TensorType)
+                    result._type = _with_encoding(result.type, layout)
+    moved: dict[tuple[SSAValue, bool], SSAValue] = {}
+    for op in list(block.ops):
+        for index, value in enumerate(op.operands):
+            if rank(value) != RANK or (wanted := placement.wants_nhwc(op, index)) is None:
+                continue
+            assert isinstance(value.type, TensorType)
+            if isinstance(value.type.encoding, LayoutAttr) == wanted:
+                continue
+            if (value, wanted) not in moved:
+                moved[value, wanted] = _move(value, wanted, op)
+            op.operands[index] = moved[value, wanted]
+
+
+def _move(value: SSAValue, to_nhwc: bool, before: Operation) -> SSAValue:
+    """`value` in the other layout."""
+    if is_free_constant(value):
+        const = value.owner
+        assert isinstance(const, ge.Const)
+        assert isinstance(value.type, TensorType)
+        made: Operation = ge.Const(_retyped(const, value.type, LayoutAttr(LAYOUT) if to_nhwc else NoneAttr()))
+    else:
+        made = ge.TransData(value, LAYOUT if to_nhwc else None)
+    owner = value.owner
+    made.location = owner.location if isinstance(owner, Operation) else before.location
+    Rewriter.insert_op(made, InsertPoint.before(before))
+    return made.results[0]
