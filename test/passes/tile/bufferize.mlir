@@ -90,7 +90,7 @@ func.func @direct_first(%x: tensor<2x2xf32>) -> (tensor<4xf32>, tensor<2x2xf32>)
 // CHECK:         tile.kernel @copy_i1(
 // CHECK-LABEL: func.func @layouts
 // CHECK:         %[[A:.*]] = tile.alloc bytes 960 align 64 {layout = #ge.layout<NHWC>} : memref<2x4x5x3xf64>
-// CHECK-NEXT:    %[[B:.*]] = tile.alloc bytes 6 align 64 : memref<6xbf16>
+// CHECK-NEXT:    %[[B:.*]] = tile.alloc bytes 12 align 64 : memref<6xbf16>
 tile.kernel @copy_i1(%x: memref<?xi1>, %y: memref<?xi1>, %n: index, %b: index) {
 }
 func.func @layouts(%x: tensor<2x3x4x5xf64>, %m: tensor<3xi1>) -> (tensor<2x3xf16>, tensor<3xi1>) {
