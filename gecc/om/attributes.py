@@ -8,11 +8,10 @@ from typing import TypeVar
 
 from gecc.errors import OmError
 from gecc.om.kernel_store import decode_text
-from gecc.om.records import AttrValue, Scalar
+from gecc.om.records import INT64, AttrValue, Scalar
 from gecc.om.schema import Message
 
 _STRING, _INT, _FLOAT, _BOOL = 1, 2, 3, 4  # AttrDef.ListValue.val_type
-INT64 = range(-(1 << 63), 1 << 63)
 
 
 def encode_attr(out: Message, value: AttrValue, what: str) -> None:
@@ -130,6 +129,8 @@ def encode_attrs(out: Message, attrs: Mapping[str, AttrValue], reserved: Collect
     for name in sorted(attrs):
         if name in reserved:
             raise OmError(f"{what} has an attribute '{name}', a name the format itself uses")
+        if not name or not name.isascii() or not name.isprintable():
+            raise OmError(f"{what} has an attribute '{name}', expected a name of printable ASCII characters")
         encode_attr(out[name], attrs[name], f"attribute '{name}' of {what}")
 
 

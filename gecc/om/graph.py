@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from gecc.errors import OmError
 from gecc.om.attributes import decode_attrs, encode_attr, encode_attrs, required, text_list
 from gecc.om.records import (
+    RESERVED_TYPES,
     SCHEMA,
     AttrValue,
     GraphNode,
@@ -25,8 +26,7 @@ from gecc.om.records import (
 )
 from gecc.om.schema import DATA_TYPE, DATA_TYPE_NAME, Message, ModelDef
 
-DATA, CONST, NET_OUTPUT = "Data", "Const", "NetOutput"
-RESERVED_TYPES = (DATA, CONST, NET_OUTPUT)
+DATA, CONST, NET_OUTPUT = RESERVED_TYPES
 
 NAME = "gecc_name"
 ONNX_NAMES = "_datadump_original_op_names"

@@ -32,6 +32,12 @@ ITEMSIZE: dict[str, int] = {
 }  # fmt: skip
 """Bytes of one element of each element type."""
 
+INT64 = range(-(1 << 63), 1 << 63)
+"""What an integer attribute or parameter can be."""
+
+RESERVED_TYPES = ("Data", "Const", "NetOutput")
+"""Operators by which the container spells inputs, weights and outputs; no node may have one as its type."""
+
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Scalar: TypeAlias = bool | int | float | str
 AttrValue: TypeAlias = (

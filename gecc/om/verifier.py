@@ -11,9 +11,17 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from gecc.errors import OmError
-from gecc.om.attributes import INT64
-from gecc.om.graph import RESERVED_TYPES
-from gecc.om.records import ITEMSIZE, WEIGHT_ALIGNMENT, KernelTask, OmModel, Operand, Source, Space
+from gecc.om.records import (
+    INT64,
+    ITEMSIZE,
+    RESERVED_TYPES,
+    WEIGHT_ALIGNMENT,
+    KernelTask,
+    OmModel,
+    Operand,
+    Source,
+    Space,
+)
 
 MAX_BYTES = 1 << 46
 """Greatest size of anything; sums of a few such sizes still fit 64 bits."""
@@ -21,9 +29,12 @@ MAX_BYTES = 1 << 46
 MAX_BLOCKS = (1 << 32) - 1
 
 
-def verify(model: OmModel, where: str = "the model") -> None:
-    """Check everything that is data. Raises OmError: what is wrong, what was found, what was expected."""
-    _Verifier(model, where).run()
+def verify(model: OmModel, where: str = "the model", *, blob_size: int | None = None) -> None:
+    """Check everything that is data. Raises OmError: what is wrong, what was found, what was expected.
+
+    `blob_size` stands for the size of a blob that is not at hand.
+    """
+    _Verifier(model, where, memoryview(model.blob).nbytes if blob_size is None else blob_size).run()
 
 
 def check_abi(abi: int, supported: range, where: str) -> None:
@@ -39,9 +50,10 @@ def check_abi(abi: int, supported: range, where: str) -> None:
 
 
 class _Verifier:
-    def __init__(self, model: OmModel, where: str) -> None:
+    def __init__(self, model: OmModel, where: str, blob_size: int) -> None:
         self.model = model
         self.where = where
+        self.blob_size = blob_size
 
     def fail(self, message: str, place: str = "") -> NoReturn:
         raise OmError(message, where=f"{self.where}, {place}" if place else self.where)
@@ -111,9 +123,11 @@ class _Verifier:
             if w.offset > weights.size or w.size > weights.size - w.offset:
                 self.fail(f"{w.size} bytes at {w.offset} do not fit the {weights.size} of WEIGHTS_DATA", place)
             end = w.offset + w.size
+        if weights.size != end:
+            self.fail(f"WEIGHTS_DATA has {weights.size} bytes, expected {end}, the end of the last weight")
 
     def kernels(self) -> None:
-        size = memoryview(self.model.blob).nbytes
+        size = self.blob_size
         before = (-1, "")
         for i, k in enumerate(self.model.kernels):
             place = f"kernel {i} '{k.name}'"

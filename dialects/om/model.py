@@ -1,0 +1,169 @@
+"""`om.model`: everything an om file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
+from xdsl.ir import Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.traits import IsolatedFromAbove, NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from gecc.dialects.om.attrs import Text, dictionary, dictionary_of, text, text_of
+from gecc.dialects.om.graph import InputOp, NodeOp, OutputOp, WeightOp
+from gecc.dialects.om.tasks import EntryOp, EventRecordOp, EventWaitOp, KernelOp
+from gecc.errors import OmError
+from gecc.om.records import GraphNode, IoDesc, KernelEntry, OmModel, Source, Weights
+from gecc.weights.attribute import WeightAttr
+
+_Op = TypeVar("_Op", bound=Operation)
+
+ORDER: tuple[tuple[type[Operation], ...], ...] = (
+    (InputOp,),
+    (WeightOp,),
+    (NodeOp,),
+    (OutputOp,),
+    (EntryOp,),
+    (KernelOp, EventRecordOp, EventWaitOp),
+)
+"""The sections of a model's body, in order."""
+
+
+@irdl_op_definition
+class ModelOp(IRDLOperation):
+    """A compiled model: inputs, weights, nodes, outputs, entries, tasks, in this order.
+
+    Without `blob` the machine code is not there yet: tasks name kernels that are still to be compiled, and there are no
+    entries.
+    """
+
+    name = "om.model"
+    label = prop_def(Text)
+    target = prop_def(Text)
+    abi = prop_def(IntegerAttr.constr(type=i64))
+    arena = prop_def(IntegerAttr.constr(type=i64))
+    scratch = prop_def(IntegerAttr.constr(type=i64))
+    producer = prop_def(Text)
+    dispatcher = opt_prop_def(Text)
+    blob = opt_prop_def(WeightAttr)
+    values = opt_prop_def(DictionaryAttr)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), NoTerminator())
+    assembly_format = (
+        "$label `target` $target `abi` $abi `arena` $arena `scratch` $scratch `producer` $producer"
+        " (`dispatcher` $dispatcher^)? (`blob` $blob^)? (`values` $values^)? attr-dict-with-keyword $body"
+    )
+
+    def __init__(self, model: OmModel, blob: WeightAttr | None, body: Region) -> None:
+        super().__init__(
+            properties={
+                "label": text(model.name),
+                "target": text(model.target),
+                "abi": IntegerAttr(model.abi, i64),
+                "arena": IntegerAttr(model.arena_bytes, i64),
+                "scratch": IntegerAttr(model.scratch_bytes, i64),
+                "producer": text(model.producer),
+                "dispatcher": text(model.dispatcher) if model.dispatcher else None,
+                "blob": blob,
+                "values": dictionary(model.attrs),
+            },
+            regions=[body],
+        )
+
+    def all(self, kind: type[_Op]) -> Iterator[_Op]:
+        """The operations of a class in the body, in order."""
+        return (op for op in self.body.block.ops if isinstance(op, kind))
+
+    def verify_(self) -> None:
+        section = 0
+        for op in self.body.block.ops:
+            at = next((i for i, kinds in enumerate(ORDER) if isinstance(op, kinds)), None)
+            if at is None:
+                raise VerifyException(f"om.model: holds '{op.name}', expected only operations of the om dialect")
+            if at < section:
+                raise VerifyException(f"om.model: '{op.name}' comes after '{ORDER[section][0].name}', expected before")
+            section = at
+        self._verify_events()
+        # Imported here: only the verification of an om needs it.
+        from gecc.om.verifier import verify
+
+        model = self.records()
+        blob_size = self.blob.type.get_shape()[0] if self.blob is not None else 0
+        if self.blob is None:
+            if model.kernels:
+                raise VerifyException(f"om.model: has {len(model.kernels)} entries and no blob")
+            blob_size = self._pretend_code(model)
+        try:
+            verify(model, f"om.model {self.label}", blob_size=blob_size)
+        except OmError as e:
+            raise VerifyException(str(e)) from None
+
+    def _verify_events(self) -> None:
+        phase = 0
+        recorded = False
+        for op in self.body.block.ops:
+            if not isinstance(op, ORDER[-1]):
+                continue
+            if isinstance(op, EventWaitOp) != recorded:
+                expected = "om.event_wait after om.event_record" if recorded else "om.kernel or om.event_record"
+                raise VerifyException(f"om.model: task '{op.name}' in phase {phase}, expected {expected}")
+            if isinstance(op, EventRecordOp | EventWaitOp):
+                if op.event.value.data != phase:
+                    raise VerifyException(f"{op.name}: event is {op.event.value.data}, expected {phase}, the phase's")
+                phase += recorded
+                recorded = not recorded
+        if recorded:
+            raise VerifyException(f"om.model: ends with om.event_record {phase}, expected its om.event_wait")
+
+    @staticmethod
+    def _pretend_code(model: OmModel) -> int:
+        """Give each kernel that the tasks name an entry of one byte, so that all else can be verified."""
+        names = dict.fromkeys(task.kernel for task in model.tasks)
+        names.pop(model.dispatcher, None)
+        all_names = [*([model.dispatcher] if model.dispatcher else ()), *names]
+        model.kernels = tuple(KernelEntry(name, i, 1) for i, name in enumerate(all_names))
+        return len(all_names)
+
+    def records(self) -> OmModel:
+        """The model without bytes: its weights and its blob are empty. Raises VerifyException for odd attributes."""
+        sources: dict[SSAValue, Source] = {}
+        for i, op in enumerate(self.all(InputOp)):
+            sources[op.result] = Source("input", i)
+        entries = []
+        for i, op in enumerate(self.all(WeightOp)):
+            sources[op.result] = Source("weight", i)
+            entries.append(op.record)
+        nodes: list[GraphNode] = []
+        for i, op in enumerate(self.all(NodeOp)):
+            node = op.record
+            inputs = tuple(None if value is None else sources[value] for value in op.positions)
+            nodes.append(GraphNode(node.name, node.type, inputs, node.outputs, node.onnx_names, node.attrs))
+            sources.update((value, Source("node", i, o)) for o, value in enumerate(op.results_))
+        outputs: list[IoDesc] = []
+        for op in self.all(OutputOp):
+            io = op.record
+            outputs.append(IoDesc(io.name, io.dtype, io.shape, sources[op.value[0]] if op.value else None))
+        tasks = []
+        phase = 0
+        for op in self.body.block.ops:
+            if isinstance(op, KernelOp):
+                tasks.append(op.record(phase))
+            phase += isinstance(op, EventWaitOp)
+        return OmModel(
+            name=text_of(self.label),
+            target=text_of(self.target),
+            abi=self.abi.value.data,
+            inputs=tuple(op.record for op in self.all(InputOp)),
+            outputs=tuple(outputs),
+            nodes=tuple(nodes),
+            weights=Weights(tuple(entries), entries[-1].offset + entries[-1].size if entries else 0),
+            kernels=tuple(op.record for op in self.all(EntryOp)),
+            dispatcher=text_of(self.dispatcher) if self.dispatcher is not None else "",
+            tasks=tuple(tasks),
+            arena_bytes=self.arena.value.data,
+            scratch_bytes=self.scratch.value.data,
+            producer=text_of(self.producer),
+            attrs=dictionary_of(self.values),
+        )
