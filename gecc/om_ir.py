@@ -46,7 +46,7 @@ def from_model(model: OmModel, store: WeightStore) -> ModuleOp:
     ops += _tasks(model)
     blob = np.frombuffer(model.blob, np.uint8)
     name = WeightAttr(store.add_array(blob), TensorType(i8, [blob.size])) if blob.size else None
-    return ModuleOp([ModelOp(model, name, Region(Block(ops)))])
+    return ModuleOp([ModelOp(model, name, Region(Block(ops) if ops else ()))])
 
 
 def _tasks(model: OmModel) -> Iterator[Operation]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
@@ -53,14 +54,14 @@ ELEMENTS: dict[str, Attribute] = {
 
 
 def tensor(dtype: str, shape: Sequence[int]) -> TensorType:
-    """The tensor type of a record; unknown extents are -1 in both."""
-    return TensorType(ELEMENTS[dtype], list(shape))
+    """The tensor type of a record, where an unknown extent is -1."""
+    return TensorType(ELEMENTS[dtype], [DYNAMIC_INDEX if extent == -1 else extent for extent in shape])
 
 
 def _dtype(type: Attribute, op: str) -> tuple[str, tuple[int, ...]]:
     if not isinstance(type, TensorType) or str(type.element_type) not in ELEMENTS:
         raise VerifyException(f"{op}: {type} is no tensor of {', '.join(ELEMENTS)}")
-    return str(type.element_type), type.get_shape()
+    return str(type.element_type), tuple(-1 if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
 
 
 @irdl_op_definition

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
@@ -49,7 +49,7 @@ class ModelOp(IRDLOperation):
     dispatcher = opt_prop_def(Text)
     blob = opt_prop_def(WeightAttr)
     values = opt_prop_def(DictionaryAttr)
-    body = region_def("single_block")
+    body = region_def()
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
     assembly_format = (
         "$label `target` $target `abi` $abi `arena` $arena `scratch` $scratch `producer` $producer"
@@ -72,13 +72,20 @@ class ModelOp(IRDLOperation):
             regions=[body],
         )
 
+    @property
+    def parts(self) -> Sequence[Operation]:
+        """The operations of the body, in order."""
+        return [op for block in self.body.blocks for op in block.ops]
+
     def all(self, kind: type[_Op]) -> Iterator[_Op]:
         """The operations of a class in the body, in order."""
-        return (op for op in self.body.block.ops if isinstance(op, kind))
+        return (op for op in self.parts if isinstance(op, kind))
 
     def verify_(self) -> None:
+        if len(self.body.blocks) > 1:
+            raise VerifyException(f"om.model: has {len(self.body.blocks)} blocks, expected at most 1")
         section = 0
-        for op in self.body.block.ops:
+        for op in self.parts:
             at = next((i for i, kinds in enumerate(ORDER) if isinstance(op, kinds)), None)
             if at is None:
                 raise VerifyException(f"om.model: holds '{op.name}', expected only operations of the om dialect")
@@ -103,7 +110,7 @@ class ModelOp(IRDLOperation):
     def _verify_events(self) -> None:
         phase = 0
         recorded = False
-        for op in self.body.block.ops:
+        for op in self.parts:
             if not isinstance(op, ORDER[-1]):
                 continue
             if isinstance(op, EventWaitOp) != recorded:
@@ -147,7 +154,7 @@ class ModelOp(IRDLOperation):
             outputs.append(IoDesc(io.name, io.dtype, io.shape, sources[op.value[0]] if op.value else None))
         tasks = []
         phase = 0
-        for op in self.body.block.ops:
+        for op in self.parts:
             if isinstance(op, KernelOp):
                 tasks.append(op.record(phase))
             phase += isinstance(op, EventWaitOp)

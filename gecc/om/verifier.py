@@ -98,7 +98,7 @@ class _Verifier:
         for kind, descs in (("input", self.model.inputs), ("output", self.model.outputs)):
             for i, io in enumerate(descs):
                 self.array(io.dtype, io.shape, f"{kind} {i} '{io.name}'")
-            self.unique((io.name for io in descs), kind)
+            self.unique((io.name for io in descs), f"{kind}s")
         for i, io in enumerate(self.model.inputs):
             if io.source is not None:
                 self.fail(f"an input has source {io.source}, expected none", f"input {i} '{io.name}'")
