@@ -108,6 +108,10 @@ class WeightStore(DialectInterface):
             self._entries[digest] = _Bytes(flat)
         return digest
 
+    def add(self, array: np.ndarray) -> WeightAttr:
+        """Add `array` and return the attribute that names it, with its shape and element type."""
+        return WeightAttr(self.add_array(array), TensorType(element_type(array.dtype), array.shape))
+
     def add_mapped(self, digest: str, data: np.ndarray) -> None:
         """Add bytes (uint8, one dimension) whose digest is known already, such as a range of a mapped side file."""
         self._entries.setdefault(digest, _Bytes(data))
@@ -147,19 +151,16 @@ class WeightStore(DialectInterface):
         return WeightAttr(self.add_array(self.array(attr)), _tensor(attr))
 
     def attr_for(self, array: np.ndarray) -> ConstantAttr:
-        """The attribute that holds `array`: dense when it is small, else the name of an entry.
-
-        A small array with an infinity or NaN is an entry too: the textual form of dense does not bring them back.
-        """
+        """The attribute that holds `array`: dense when it is small, else the name of an entry."""
         import numpy as np
 
         array = np.asarray(array)
         element = element_type(array.dtype)
         kind = TensorType(element, array.shape)
-        if array.nbytes < DENSE_LIMIT and _prints_exactly(array):
+        if array.nbytes < DENSE_LIMIT:
             data = array.astype(np.uint8) * np.uint8(255) if array.dtype.kind == "b" else array
             return DenseIntOrFPElementsAttr(kind, BytesAttr(data.tobytes()))  # pyright: ignore[reportArgumentType]
-        return WeightAttr(self.add_array(array), kind)
+        return self.add(array)
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -293,14 +294,6 @@ def _flat_bytes(array: np.ndarray) -> np.ndarray:
         flat = flat.view()
         flat.flags.writeable = False
     return flat
-
-
-def _prints_exactly(array: np.ndarray) -> bool:
-    import numpy as np
-
-    if array.dtype.kind in "biu":
-        return True
-    return bool(np.isfinite(array.astype(np.float64)).all())
 
 
 def _plain(value: Param) -> Param:

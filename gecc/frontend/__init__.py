@@ -1,0 +1,1 @@
+"""Readers of models, one package a format."""

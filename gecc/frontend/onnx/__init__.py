@@ -1,0 +1,60 @@
+"""The ONNX frontend: file to module at the ge level.
+
+`OnnxFrontend` makes `gecc-opt model.onnx` work; `import_onnx` is what the compiler calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.frontend import Frontend
+
+from gecc.frontend.onnx.importer import import_model
+from gecc.frontend.onnx.inputs import parse_input_shape, require_static
+from gecc.frontend.onnx.model import ModelSource, OnnxModel, load_model
+from gecc.weights import store_of
+
+__all__ = [
+    "ModelSource",
+    "OnnxFrontend",
+    "OnnxModel",
+    "import_model",
+    "import_onnx",
+    "load_model",
+    "parse_input_shape",
+    "require_static",
+]
+
+
+def import_onnx(
+    ctx: Context, source: ModelSource, *, input_shapes: Mapping[str, Sequence[int]] | None = None
+) -> ModuleOp:
+    """Read, check and import a model (a path, bytes or a ModelProto) into the context's weight store.
+
+    Raises InvalidModelError, UnsupportedError (listing every node that cannot be imported) or ShapeError.
+    """
+    return import_model(load_model(source), store_of(ctx), input_shapes=input_shapes)
+
+
+@dataclass(frozen=True)
+class OnnxFrontend(Frontend):
+    """Read a model in xDSL's driver: `-f 'onnx{input-shape="x:1,3,48,192"}'`, or by the extension of the file."""
+
+    name = "onnx"
+
+    input_shape: str = ""
+    """Shapes of inputs in atc's syntax; dimensions not given stay unknown."""
+
+    def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
+        """Import the model in `input`. External data is looked for beside the file, when the stream is one."""
+        shapes = parse_input_shape(self.input_shape)
+        path = getattr(input, "name", None)
+        if isinstance(path, str) and Path(path).is_file():
+            return import_onnx(ctx, path, input_shapes=shapes)
+        model = load_model(input.read(), name=input_name)
+        return import_model(model, store_of(ctx), input_shapes=shapes)

@@ -1,0 +1,240 @@
+"""Turn a checked ONNX graph into a module at the ge level.
+
+The module holds one function:
+
+```mlir
+func.func @main(%x: tensor<?x3x48x192xf32>) -> tensor<?x2xf32> attributes {
+    ge.input_names = ["x"], ge.input_dims = [["batch", "3", "48", "192"]], ge.output_names = ["save_infer_model"]} {
+  ...
+}
+```
+
+Every operation carries the name of the ONNX node it comes from as its location. Only what the outputs need is
+imported. Nodes that cannot be imported are collected and reported together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onnx import NodeProto, TensorProto, ValueInfoProto
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FunctionType,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from gecc.dialects import ge
+from gecc.errors import GeccError, InvalidModelError, ShapeError, UnsupportedError
+from gecc.frontend.onnx import ops as _ops  # fills the table
+from gecc.frontend.onnx.builder import Builder
+from gecc.frontend.onnx.inputs import declared_shape, specialise
+from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel, type_name
+from gecc.frontend.onnx.node import Node, Refusal
+from gecc.frontend.onnx.order import captured
+from gecc.frontend.onnx.placeholders import Placeholders
+from gecc.frontend.onnx.registry import lookup
+from gecc.frontend.onnx.report import Report
+from gecc.frontend.onnx.schema import check_node
+from gecc.weights import WeightStore, element_type
+
+__all__ = ["import_model"]
+
+assert _ops
+
+
+def import_model(
+    model: OnnxModel, store: WeightStore, *, input_shapes: Mapping[str, Sequence[int]] | None = None
+) -> ModuleOp:
+    """Import the main graph of `model`; weights go to `store`.
+
+    `input_shapes` gives static shapes to inputs by name; a dimension that is named in the model is then known in all
+    inputs. Dimensions not given stay unknown (-1).
+
+    Raises UnsupportedError listing every node that cannot be imported, InvalidModelError for a node that contradicts
+    the standard, ShapeError for input shapes that do not fit.
+    """
+    return _Importer(model, store, input_shapes or {}).run()
+
+
+class _Importer:
+    def __init__(self, model: OnnxModel, store: WeightStore, input_shapes: Mapping[str, Sequence[int]]) -> None:
+        self.model = model
+        self.input_shapes = input_shapes
+        self.build = Builder(Block(), store)
+        self.values: dict[str, SSAValue] = {}
+        self.lost: set[str] = set()
+        """Names whose value is unknown because the node that makes them was refused."""
+        self.initializers: dict[str, TensorProto] = {t.name: t for t in model.graph.initializer}
+        self.sparse = {t.values.name: t for t in model.graph.sparse_initializer}
+        self.report = Report(model)
+        self.placeholders = Placeholders(model, self.build)
+
+    def run(self) -> ModuleOp:
+        graph = self.model.graph
+        inputs = [i for i in graph.input if i.name not in self.initializers and i.name not in self.sparse]
+        attributes = self._add_arguments(inputs)
+        needed = self._needed()
+        for index, proto in enumerate(graph.node):
+            if index in needed:
+                self._import_node(proto, index)
+        self.report.raise_if_any()
+        results = [self._output(info) for info in graph.output]
+        attributes["ge.output_names"] = ArrayAttr([StringAttr(info.name) for info in graph.output])
+        self.build.location = _name_loc(graph.name or "graph")
+        block = self.build.block
+        ret = ReturnOp(*results)
+        ret.location = self.build.location
+        block.add_op(ret)
+        kind = FunctionType.from_lists([a.type for a in block.args], [r.type for r in results])
+        function = FuncOp("main", kind, Region(block))
+        function.attributes.update(attributes)
+        function.location = self.build.location
+        module = ModuleOp([function])
+        module.location = self.build.location
+        return module
+
+    # -- inputs and outputs ---------------------------------------------------------------------------------------
+
+    def _add_arguments(self, inputs: Sequence[ValueInfoProto]) -> dict[str, ArrayAttr]:
+        for info in inputs:
+            kind = info.type.WhichOneof("value")
+            if kind != "tensor_type":
+                self.report.add_input(info.name, f"a {kind or 'value without type'} is not supported")
+            elif info.type.tensor_type.elem_type not in NUMPY_DTYPES:
+                name = type_name(info.type.tensor_type.elem_type)
+                self.report.add_input(info.name, f"element type {name} is not supported")
+        self.report.raise_if_any()
+        declared = [declared_shape(info, self.model.name) for info in inputs]
+        shapes = specialise(declared, self.input_shapes)
+        for info in inputs:
+            element = element_type(NUMPY_DTYPES[info.type.tensor_type.elem_type])
+            argument = self.build.block.insert_arg(ge.tensor_type(shapes[info.name], element), len(self.values))
+            self.values[info.name] = argument
+        dims = [
+            ArrayAttr([StringAttr(str(d) if s == -1 else str(s)) for d, s in zip(i.dims, shapes[i.name], strict=True)])
+            for i in declared
+        ]
+        return {
+            "ge.input_names": ArrayAttr([StringAttr(info.name) for info in inputs]),
+            "ge.input_dims": ArrayAttr(dims),
+        }
+
+    def _output(self, info: ValueInfoProto) -> SSAValue:
+        value = self._value(info.name)
+        if value is None:
+            raise InvalidModelError("nothing in the graph makes the output", where=f"output '{info.name}'")
+        declared = info.type.tensor_type.elem_type
+        if declared in NUMPY_DTYPES and isinstance(value.type, TensorType):
+            expected = element_type(NUMPY_DTYPES[declared])
+            if value.type.get_element_type() != expected:
+                raise InvalidModelError(
+                    f"the graph declares {expected}, but the node that makes it gives {value.type}",
+                    where=f"output '{info.name}' of {self.model.name}",
+                )
+        return value
+
+    def _needed(self) -> set[int]:
+        """Indices of the nodes that the outputs need."""
+        wanted = {info.name for info in self.model.graph.output}
+        needed: set[int] = set()
+        for index, proto in reversed(list(enumerate(self.model.graph.node))):
+            if wanted.intersection(proto.output):
+                needed.add(index)
+                wanted.update(proto.input)
+                wanted.update(captured(proto))
+        return needed
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def _value(self, name: str) -> SSAValue | None:
+        """The value called `name`; an initializer becomes a constant when it is first used."""
+        known = self.values.get(name)
+        if known is not None or name not in (*self.initializers, *self.sparse):
+            return known
+        before, self.build.location = self.build.location, _name_loc(name)
+        tensor = self.initializers.get(name)
+        array = self.model.array(tensor) if tensor is not None else self.model.dense(self.sparse[name])
+        self.values[name] = self.build.const(array)
+        self.build.location = before
+        return self.values[name]
+
+    # -- nodes ----------------------------------------------------------------------------------------------------
+
+    def _import_node(self, proto: NodeProto, index: int) -> None:
+        domain = "" if proto.domain == "ai.onnx" else proto.domain
+        opset = self.model.opsets.get(domain, 1)
+        function = lookup(domain, proto.op_type, opset)
+        if any(name in self.lost for name in proto.input):
+            if function is None:
+                self._refuse(Node(proto, index, opset, [], self.build, self.model), _unknown(proto, opset))
+            self.lost.update(name for name in proto.output if name)
+            return
+        self.build.location = _name_loc(proto.name or f"{proto.op_type}_{index}")
+        inputs: list[SSAValue | None] = []
+        node = Node(proto, index, opset, inputs, self.build, self.model)
+        try:
+            inputs += [self._value(name) if name else None for name in proto.input]
+            if function is None:
+                raise Refusal(*_unknown(proto, opset))
+            check_node(node)
+            made = function(node)
+        except UnsupportedError as error:
+            self._refuse(node, (error.message, error.hint))
+            return
+        except Refusal as refusal:
+            self._refuse(node, (refusal.rule, refusal.hint))
+            return
+        except VerifyException as error:
+            self._misfit(node, error)
+            return
+        results = [made] if isinstance(made, SSAValue) else list(made)
+        if len(results) < node.outputs:
+            self._refuse(node, (f"output {node.outputs - 1} is not supported", None))
+            return
+        for name, value in zip(proto.output, results, strict=False):
+            if name:
+                self.values[name] = value
+                if value.name_hint is None and SSAValue.is_valid_name(name):
+                    value.name_hint = name
+
+    def _refuse(self, node: Node, why: tuple[str, str | None]) -> None:
+        """Note a node for the report; its outputs get the types that ONNX infers, so that later nodes are seen too."""
+        self.report.add(node, *why)
+        for name in node.proto.output:
+            if name:
+                value = self.placeholders.value(name)
+                if value is None:
+                    self.lost.add(name)
+                else:
+                    self.values[name] = value
+
+    def _misfit(self, node: Node, error: VerifyException) -> None:
+        """An operator that does not take these operands: an element type gecc lacks, or shapes that contradict."""
+        message = str(error)
+        if "element type" in message:
+            self._refuse(node, (message, None))
+            return
+        problem: type[GeccError] = ShapeError if self.input_shapes else InvalidModelError
+        given = "; ".join(f"{k}: {list(v)}" for k, v in self.input_shapes.items())
+        raise problem(
+            f"{message}; inputs are {node.spell_inputs()}",
+            where=f"{node.where} of {self.model.name}",
+            hint=f"the input shapes given are {given}" if given else None,
+        ) from error
+
+
+def _unknown(proto: NodeProto, opset: int) -> tuple[str, str | None]:
+    domain = proto.domain or "ai.onnx"
+    return f"operator {domain}::{proto.op_type} of opset {opset} is not supported", None
+
+
+def _name_loc(name: str) -> NameLoc:
+    return NameLoc(StringAttr(name), NoneAttr())

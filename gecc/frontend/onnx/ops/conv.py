@@ -1,0 +1,91 @@
+"""Convolutions. One spatial dimension is imported as two, with height one."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from gecc.dialects import ge
+from gecc.frontend.onnx.builder import rank, shape
+from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.ops.window import Window, from_2d, halves, is_same, pad_same, read_window, spatial_rank, to_2d
+from gecc.frontend.onnx.registry import onnx_op
+
+
+def _kernel(n: Node, x: SSAValue, w: SSAValue) -> list[int]:
+    """The kernel's extents, from the weight; `kernel_shape` must agree."""
+    spatial = spatial_rank(n, x)
+    if rank(w) != rank(x):
+        n.invalid(f"the weight has rank {rank(w)}, expected {rank(x)}")
+    kernel = list(shape(w)[2:])
+    given = n.attr_ints("kernel_shape", kernel)
+    if -1 in kernel:
+        kernel = given
+    if -1 in kernel:
+        n.refuse("the extents of the kernel must be known")
+    if given != kernel:
+        n.invalid(f"kernel_shape is {given}, but the weight has {kernel}")
+    assert len(kernel) == spatial
+    return kernel
+
+
+@onnx_op("Conv")
+def conv(n: Node) -> SSAValue:
+    """Convolution of one or two spatial dimensions."""
+    x, w = n.input(0), n.input(1)
+    window = read_window(n, x, _kernel(n, x, w))
+    x, w = to_2d(n, x, window), to_2d(n, w, window)
+    if is_same(n):
+        x = pad_same(n, x, window, 0)
+    y = ge.Conv2D(
+        x,
+        w,
+        n.optional(2),
+        strides=window.strides,
+        pads=window.pads,
+        dilations=window.dilations,
+        group=n.attr_int("group", 1),
+    )
+    return from_2d(n, n.add(y), window)
+
+
+@onnx_op("ConvTranspose")
+def conv_transpose(n: Node) -> SSAValue:
+    """Transposed convolution of one or two spatial dimensions."""
+    x, w = n.input(0), n.input(1)
+    window = read_window(n, x, _kernel(n, x, w))
+    x, w = to_2d(n, x, window), to_2d(n, w, window)
+    extra = n.attr_ints("output_padding", []) or [0] * (1 if window.one_dimensional else 2)
+    extra = [0] * window.one_dimensional + extra
+    if is_same(n) or n.has_attr("output_shape"):
+        _fit_output(n, x, window, extra)
+    y = ge.ConvTranspose2D(
+        x,
+        w,
+        n.optional(2),
+        strides=window.strides,
+        pads=window.pads,
+        dilations=window.dilations,
+        group=n.attr_int("group", 1),
+        output_padding=extra,
+    )
+    return from_2d(n, n.add(y), window)
+
+
+def _fit_output(n: Node, x: SSAValue, window: Window, extra: list[int]) -> None:
+    """Set pads so that the result has `output_shape`, or extent times stride with SAME."""
+    totals = [e + r - s for e, r, s in zip(extra, window.reach, window.strides, strict=True)]  # SAME
+    if n.has_attr("output_shape"):
+        wanted = n.attr_ints("output_shape")[-(1 if window.one_dimensional else 2) :]
+        wanted = [1] * window.one_dimensional + wanted
+        extents = shape(x)[2:]
+        if -1 in extents:
+            n.refuse("output_shape needs known spatial extents", hint="give input shapes")
+        totals = [
+            s * (size - 1) + e + r - w
+            for size, s, e, r, w in zip(extents, window.strides, extra, window.reach, wanted, strict=True)
+        ]
+    if min(totals) < 0:
+        n.refuse(f"the output is larger than the windows reach: pads would be {totals}")
+    upper = n.attr_str("auto_pad", "NOTSET") == "SAME_UPPER"
+    (top, bottom), (left, right) = (halves(t, upper) for t in totals)
+    window.pads = [top, left, bottom, right]

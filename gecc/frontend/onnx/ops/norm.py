@@ -1,0 +1,129 @@
+"""Normalisations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from gecc.dialects import ge
+from gecc.frontend.onnx.builder import element, rank, shape
+from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.registry import onnx_op
+
+
+@onnx_op("BatchNormalization")
+def batch_normalization(n: Node) -> SSAValue:
+    """Inference form only. Training is asked for by outputs (below opset 14) or by `training_mode`."""
+    x = n.input(0)
+    if n.opset < 9 and n.attr_int("spatial", 1) != 1:
+        n.refuse("BatchNormalization with spatial = 0 (statistics per element) is not supported")
+    if n.attr_int("training_mode", 0) or (n.opset < 14 and any(n.wants(i) for i in range(1, 5))):
+        n.refuse("BatchNormalization in training mode is not supported", hint="export the model in evaluation mode")
+    if rank(x) < 2:
+        n.refuse(f"BatchNormalization of rank {rank(x)} is not supported, expected a channel in dimension 1")
+    scale, offset, mean, var = (n.build.cast(n.input(i), element(x)) for i in range(1, 5))
+    return n.add(ge.BatchNorm(x, scale, offset, mean, var, epsilon=n.attr_float("epsilon", 1e-5)))
+
+
+def _per_channel(n: Node, value: SSAValue, dims: int) -> SSAValue:
+    """[C] as [C, 1, ...], to broadcast over x of rank `dims`."""
+    return n.build.unsqueeze(value, list(range(1, dims - 1)))
+
+
+def _affine(n: Node, x: SSAValue, scale: SSAValue, bias: SSAValue) -> SSAValue:
+    scaled = n.add(ge.Mul(x, _per_channel(n, scale, rank(x))))
+    return n.add(ge.Add(scaled, _per_channel(n, bias, rank(x))))
+
+
+@onnx_op("InstanceNormalization")
+def instance_normalization(n: Node) -> SSAValue:
+    """Each channel of each sample by itself, then scale and bias per channel."""
+    x = n.input(0)
+    if rank(x) < 3:
+        n.refuse(f"InstanceNormalization of rank {rank(x)} is not supported, expected [N, C, ...]")
+    normal = n.add(ge.LayerNorm(x, axis=2, epsilon=n.attr_float("epsilon", 1e-5)))
+    return _affine(n, normal, n.input(1), n.input(2))
+
+
+@onnx_op("GroupNormalization", since=18)
+def group_normalization(n: Node) -> SSAValue:
+    """Channels in groups; scale and bias are per group at opset 18, per channel from 21 on."""
+    x, groups = n.input(0), n.attr_int("num_groups")
+    channels = shape(x)[1]
+    if channels != -1 and channels % groups:
+        n.invalid(f"num_groups = {groups} does not divide {channels} channels")
+    grouped = _grouped(n, x, groups)
+    normal = n.add(ge.LayerNorm(grouped, axis=2, epsilon=n.attr_float("epsilon", 1e-5)))
+    scale, bias = n.input(1), n.input(2)
+    if n.opset < 21:
+        return n.build.reshape_like(_affine(n, normal, scale, bias), x)
+    return _affine(n, n.build.reshape_like(normal, x), scale, bias)
+
+
+def _grouped(n: Node, x: SSAValue, groups: int) -> SSAValue:
+    """[N, C, ...] as [N, groups, the rest]."""
+    if -1 not in shape(x) or shape(x)[0] != -1:
+        return n.build.reshape(x, [shape(x)[0], groups, -1])
+    return n.add(ge.DynReshape(x, n.build.ints([0, groups, -1])))  # 0 keeps N
+
+
+@onnx_op("LayerNormalization", since=17)
+def layer_normalization(n: Node) -> Sequence[SSAValue]:
+    """Over dimensions `axis` on. The mean and the inverse deviation are computed apart where they are used."""
+    x, epsilon = n.input(0), n.attr_float("epsilon", 1e-5)
+    axis = n.axis(n.attr_int("axis", -1), rank(x))
+    results = [n.add(ge.LayerNorm(x, n.input(1), n.optional(2), axis=axis, epsilon=epsilon))]
+    if n.wants(1) or n.wants(2):
+        mean, variance = _moments(n, x, list(range(axis, rank(x))))
+        deviation = n.add(ge.Sqrt(n.add(ge.Add(variance, n.build.scalar(epsilon, x)))))
+        results += [mean, n.add(ge.Reciprocal(deviation))]
+    return results
+
+
+def _moments(n: Node, x: SSAValue, axes: Sequence[int]) -> tuple[SSAValue, SSAValue]:
+    """Mean and variance along axes, which stay as one."""
+    mean = n.add(ge.ReduceMean(x, axes, keep_dims=True))
+    distance = n.add(ge.Sub(x, mean))
+    return mean, n.add(ge.ReduceMean(n.add(ge.Mul(distance, distance)), axes, keep_dims=True))
+
+
+@onnx_op("RMSNormalization", since=23)
+def rms_normalization(n: Node) -> SSAValue:
+    """Over dimensions `axis` on."""
+    x = n.input(0)
+    axis = n.axis(n.attr_int("axis", -1), rank(x))
+    scale = n.build.cast(n.input(1), element(x))
+    return n.add(ge.RMSNorm(x, scale, axis=axis, epsilon=n.attr_float("epsilon", 1e-5)))
+
+
+@onnx_op("MeanVarianceNormalization", since=9)
+def mean_variance_normalization(n: Node) -> SSAValue:
+    """(x - mean) / (deviation + 1e-9) along axes."""
+    x = n.input(0)
+    axes = n.axes(n.attr_ints("axes", [0, 2, 3]), rank(x))
+    mean, variance = _moments(n, x, axes)
+    deviation = n.add(ge.Add(n.add(ge.Sqrt(variance)), n.build.scalar(1e-9, x)))
+    return n.add(ge.RealDiv(n.add(ge.Sub(x, mean)), deviation))
+
+
+@onnx_op("LRN")
+def local_response_normalization(n: Node) -> SSAValue:
+    """x / (bias + alpha / size * sum of squares over `size` channels around) ^ beta."""
+    x, size = n.input(0), n.attr_int("size")
+    channels = shape(x)[1]
+    if channels == -1:
+        n.refuse("LRN needs a known number of channels", hint="give input shapes")
+    before, after = (size - 1) // 2, size - 1 - (size - 1) // 2
+    pads = [0] * (2 * rank(x))
+    pads[1], pads[rank(x) + 1] = before, after
+    padded = n.add(ge.Pad(n.add(ge.Mul(x, x)), pads=pads, mode="constant"))
+    total: SSAValue | None = None
+    for start in range(size):
+        part = n.add(ge.Slice(padded, starts=[start], ends=[start + channels], axes=[1], steps=[1]))
+        total = part if total is None else n.add(ge.Add(total, part))
+    if total is None:
+        n.invalid(f"size is {size}, expected at least 1")
+    mean = n.add(ge.Mul(total, n.build.scalar(n.attr_float("alpha", 1e-4) / size, x)))
+    base = n.add(ge.Add(mean, n.build.scalar(n.attr_float("bias", 1.0), x)))
+    return n.add(ge.RealDiv(x, n.add(ge.Pow(base, n.build.scalar(n.attr_float("beta", 0.75), x)))))
