@@ -14,7 +14,7 @@ from gecc.dialects.fused.base import (
     shape_of,
 )
 from gecc.dialects.fused.body import Body, Scalar
-from gecc.dialects.fused.build import broadcast_load, epilogue_region, generic, region
+from gecc.dialects.fused.build import BodyFn, EpilogueFn, broadcast_load, epilogue_region, generic, region
 from gecc.dialects.fused.generic_op import COMBINERS, GenericOp
 from gecc.dialects.fused.scalar import CheckIndexOp, LoadOp, YieldOp
 from gecc.dialects.fused.storage import ConstOp, ViewOp, value_type
@@ -28,9 +28,11 @@ Fused = Dialect(
 __all__ = [
     "COMBINERS",
     "Body",
+    "BodyFn",
     "CheckIndexOp",
     "ConstOp",
     "ConvOp",
+    "EpilogueFn",
     "Fused",
     "FusedOp",
     "GenericOp",

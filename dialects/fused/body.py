@@ -213,6 +213,10 @@ class Body:
         """A signed integer as an index."""
         return self.emit(arith.IndexCastOp(a, INDEX))
 
+    def from_index(self, a: SSAValue) -> SSAValue:
+        """An index as an i64."""
+        return self.emit(arith.IndexCastOp(a, i64))
+
     def convert(self, a: SSAValue, source: Attribute, target: Attribute) -> SSAValue:
         """ONNX Cast between tensor element types; `a` has the scalar type of `source`.
 
