@@ -1,0 +1,141 @@
+"""Any valid model, for property tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from gecc.om.records import (
+    INT64,
+    ITEMSIZE,
+    RESERVED_TYPES,
+    AttrValue,
+    GraphNode,
+    IoDesc,
+    KernelTask,
+    OmModel,
+    Operand,
+    Source,
+    Space,
+    TensorDesc,
+    WeightEntry,
+    Weights,
+    kernel_entries,
+    place_weights,
+)
+
+names = st.text(st.characters(codec="utf-8"), max_size=8)
+ints = st.integers(INT64.start, INT64.stop - 1)
+floats = st.floats(width=32, allow_nan=False)
+keys = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=6).filter(
+    lambda key: key != "index"
+)
+
+
+def _tuples(of: st.SearchStrategy) -> st.SearchStrategy:
+    return st.lists(of, max_size=3).map(tuple)
+
+
+rows = st.lists(_tuples(ints), min_size=1, max_size=3).map(tuple)
+values: st.SearchStrategy[AttrValue] = st.one_of(
+    *(st.booleans(), ints, floats, names, _tuples(st.booleans()), _tuples(ints), _tuples(floats), _tuples(names), rows)
+)
+attrs = st.dictionaries(keys, values, max_size=4)
+dtypes = st.sampled_from(list(ITEMSIZE))
+shapes = _tuples(st.integers(0, 4))
+
+
+@st.composite
+def _weights(draw: st.DrawFn) -> Weights:
+    kinds = draw(st.lists(st.tuples(names, dtypes, shapes, st.sampled_from(["ND", "NHWC"])), max_size=4))
+    sizes = [IoDesc("", dtype, shape).nbytes for _, dtype, shape, _ in kinds]
+    offsets, size = place_weights(sizes)
+    entries = tuple(
+        WeightEntry(name, at, n, dtype, shape, layout)
+        for (name, dtype, shape, layout), at, n in zip(kinds, offsets, sizes, strict=True)
+    )
+    data = [draw(st.binary(min_size=n, max_size=n)) for n in sizes]
+    return Weights(entries, size, lambda: list(zip(offsets, data, strict=True)))
+
+
+@st.composite
+def _operand(draw: st.DrawFn, sizes: list[tuple[Space, int, int]]) -> Operand:
+    space, index, room = draw(st.sampled_from(sizes))
+    offset = draw(st.integers(0, room))
+    return Operand(space, offset, draw(st.integers(0, room - offset)), index)
+
+
+@st.composite
+def _nodes(draw: st.DrawFn, n_inputs: int, n_weights: int, sizes: list[tuple[Space, int, int]]) -> list[GraphNode]:
+    sources = [Source("input", i) for i in range(n_inputs)] + [Source("weight", i) for i in range(n_weights)]
+    nodes: list[GraphNode] = []
+    for i in range(draw(st.integers(0, 4))):
+        inputs = _tuples(st.sampled_from([None, *sources]))
+        place = st.none() | _operand(sizes)
+        unknown = _tuples(st.integers(-1, 4))
+        results = draw(_tuples(st.builds(TensorDesc, dtypes, unknown, st.sampled_from(["ND", "NHWC", "ü"]), place)))
+        kind = draw(names.filter(lambda name: name and name not in RESERVED_TYPES))
+        nodes.append(GraphNode(draw(names), kind, draw(inputs), results, draw(_tuples(names)), draw(attrs)))
+        sources += [Source("node", i, o) for o in range(len(results))]
+    return nodes
+
+
+@st.composite
+def _tasks(draw: st.DrawFn, n_nodes: int, kernels: list[str], sizes: list[tuple[Space, int, int]]) -> list[KernelTask]:
+    tasks: list[KernelTask] = []
+    if not n_nodes or not kernels:
+        return tasks
+    writable = [s for s in sizes if s[0] in (Space.ARENA, Space.OUTPUT)]
+    for phase in range(draw(st.integers(0, 4))):
+        ins = draw(_tuples(_operand(sizes)))
+        outs = draw(_tuples(_operand(writable)))
+        task = KernelTask(
+            draw(st.sampled_from(kernels)),
+            draw(names),
+            draw(st.integers(0, n_nodes - 1)),
+            phase,
+            draw(st.integers(0, (1 << 32) - 1)),
+            (*ins, *outs),
+            draw(_tuples(ints)),
+            len(outs),
+        )
+        # A second task of the phase that only reads can always run beside one that only reads.
+        tasks += [task] if outs else [task, replace(task, label=draw(names))]
+    return tasks
+
+
+@st.composite
+def models(draw: st.DrawFn) -> OmModel:
+    """A valid model of a few inputs, weights, nodes and phases."""
+    io = st.builds(IoDesc, names, dtypes, shapes)
+    interface = st.lists(io, max_size=3, unique_by=lambda desc: desc.name)
+    inputs, outputs = draw(interface), draw(interface)
+    weights = draw(_weights())
+    arena = draw(st.integers(0, 256))
+    sizes = [(Space.ARENA, 0, arena), (Space.WEIGHTS, 0, weights.size)]
+    sizes += [(Space.INPUT, i, desc.nbytes) for i, desc in enumerate(inputs)]
+    sizes += [(Space.OUTPUT, i, desc.nbytes) for i, desc in enumerate(outputs)]
+    nodes = draw(_nodes(len(inputs), len(weights.entries), sizes))
+    sources = [Source("node", i, o) for i, node in enumerate(nodes) for o in range(len(node.outputs))]
+    outputs = [replace(desc, source=draw(st.sampled_from([None, *sources]))) for desc in outputs]
+    blob = draw(st.binary(max_size=64))
+    symbols = draw(st.dictionaries(names.filter(bool), st.integers(0, len(blob) - 1), max_size=4)) if blob else {}
+    dispatcher = draw(st.sampled_from(["", *symbols]))
+    return OmModel(
+        name=draw(names),
+        target=draw(names),
+        abi=draw(st.integers(0, 5)),
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        nodes=tuple(nodes),
+        weights=weights,
+        blob=blob,
+        kernels=kernel_entries(symbols, len(blob)),
+        dispatcher=dispatcher,
+        tasks=tuple(draw(_tasks(len(nodes), [name for name in symbols if name != dispatcher], sizes))),
+        arena_bytes=arena,
+        scratch_bytes=draw(st.integers(0, 1 << 20)),
+        producer=draw(names),
+        attrs=draw(attrs),
+    )
