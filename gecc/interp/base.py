@@ -1,0 +1,209 @@
+"""Running a module in numpy: one function per operation, on `xdsl.interpreter`.
+
+Values are numpy arrays in logical shape, whatever the layout of their type. A function that gives an operation its
+meaning is entered in a table with `@meaning(Op)`; it gets its operands as declared (an absent optional one is None, a
+variadic one is a tuple) and returns one array, or a tuple of them. What it returns is converted to the declared
+element type and checked against the declared shape, so that a wrong inference cannot pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, TypeAlias, TypeVar, cast
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, Float32Type, ModuleOp, StringAttr, TensorType
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.interpreters.func import FuncFunctions
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef
+
+from gecc.errors import InputError, InvalidModelError
+from gecc.rewrite import location_names
+from gecc.weights import WeightAttr, WeightStore, element_type, numpy_dtype
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+_OpT = TypeVar("_OpT", bound=Operation)
+
+MEANINGS: dict[type[Operation], Callable[..., Any]] = {}
+"""Operation class -> function (env, op, *operands) -> array or tuple of arrays."""
+
+
+def meaning(op: type[_OpT]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: enter the numpy meaning of an operation class."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        if op in MEANINGS:
+            raise ValueError(f"{op.name} already has a meaning")
+        MEANINGS[op] = function
+        return function
+
+    return enter
+
+
+@dataclass(frozen=True)
+class Env:
+    """What operations need besides their operands."""
+
+    store: WeightStore = field(default_factory=WeightStore)
+    compute_dtype: np.dtype[Any] | None = None
+    """The dtype that stands for f32 throughout; None is f32 itself."""
+
+    def dtype(self, element: Attribute) -> np.dtype[Any]:
+        """The numpy dtype that holds values of an element type."""
+        if self.compute_dtype is not None and isinstance(element, Float32Type):
+            return self.compute_dtype
+        return numpy_dtype(element)
+
+    def constant(self, value: DenseIntOrFPElementsAttr[Any] | WeightAttr) -> Array:
+        """The elements of a dense attribute or a weight, in logical shape."""
+        array = self.store.array(value)
+        return array.astype(self.dtype(element_type(array.dtype)), copy=False)
+
+
+def wide(x: Array) -> Array:
+    """16-bit floats as f32, in which their arithmetic is done; other arrays as they are."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
+
+
+def node(op: Operation) -> str:
+    """An operation for messages: its name and the ONNX nodes it comes from."""
+    names = location_names(op)
+    return f"{op.name} ({', '.join(names)})" if names else op.name
+
+
+def run_module(
+    module: ModuleOp,
+    inputs: Mapping[str, Array] | Sequence[Array],
+    *,
+    store: WeightStore | None = None,
+    compute_dtype: Any = None,
+    function: str = "main",
+    listeners: Iterable[Interpreter.Listener] = (),
+) -> dict[str, Array]:
+    """Run a function of `module` and return its results by output name.
+
+    `inputs` are by input name (`ge.input_names`, else arg0, arg1, ..), or in order. With `compute_dtype` float64, all
+    f32 inputs, constants and results are float64: the yardstick of numerical tests. Raises InputError when an input is
+    missing, unknown, or of another dtype or shape.
+    """
+    dtype = None if compute_dtype is None else np.dtype(compute_dtype)
+    env = Env(WeightStore() if store is None else store, dtype)
+    interpreter = make_interpreter(module, env, listeners=listeners)
+    main = interpreter.get_op_for_symbol(function)
+    if not isinstance(main, func.FuncOp):
+        raise InvalidModelError(f"@{function} is {main.name}, expected a func.func")
+    arguments = _arguments(main, inputs, env)
+    with np.errstate(all="ignore"):
+        results = interpreter.call_op(main, arguments)
+    return dict(zip(output_names(main), results, strict=True))
+
+
+def make_interpreter(module: ModuleOp, env: Env, *, listeners: Iterable[Interpreter.Listener] = ()) -> Interpreter:
+    """An interpreter that knows func and the dialects of gecc that `module` uses."""
+    interpreter = Interpreter(module, listeners=tuple(listeners))
+    interpreter.register_implementations(FuncFunctions())
+    for dialect in sorted({op.dialect_name() for op in module.walk()}):
+        if find_spec(f"gecc.interp.{dialect}") is not None:
+            import_module(f"gecc.interp.{dialect}")
+    interpreter.register_implementations(_functions(env))
+    return interpreter
+
+
+def _functions(env: Env) -> InterpreterFunctions:
+    """All entered meanings as the form that xDSL's interpreter registers."""
+
+    def method(op_class: type[Operation], function: Callable[..., Any]) -> Any:
+        def run(
+            self: InterpreterFunctions, interpreter: Interpreter, op: Operation, args: PythonValues
+        ) -> PythonValues:
+            return finish(env, op, function(env, op, *_slots(op, args)))
+
+        return impl(op_class)(run)
+
+    methods = {f"run_{i}": method(*entry) for i, entry in enumerate(MEANINGS.items())}
+    return cast(InterpreterFunctions, register_impls(type("GeccFunctions", (InterpreterFunctions,), methods))())
+
+
+def _slots(op: Operation, args: PythonValues) -> Sequence[Any]:
+    """Operand values as the operation declares them."""
+    if not isinstance(op, IRDLOperation):
+        return args
+    slots: list[Any] = []
+    rest = iter(args)
+    for name, definition in op.get_irdl_definition().operands:
+        if isinstance(definition, OptOperandDef):
+            slots.append(None if getattr(op, name) is None else next(rest))
+        elif isinstance(definition, VarOperandDef):
+            slots.append(tuple(next(rest) for _ in getattr(op, name)))
+        else:
+            slots.append(next(rest))
+    return slots
+
+
+def finish(env: Env, op: Operation, values: Any) -> PythonValues:
+    """Results in their declared element types; raises InvalidModelError when a shape is not the declared one."""
+    results = values if isinstance(values, tuple) else (values,)
+    finished: list[Any] = []
+    for result, value in zip(op.results, results, strict=True):
+        if isinstance(result.type, TensorType):
+            value = np.asarray(value)
+            if not fits(value.shape, result.type):
+                raise InvalidModelError(
+                    f"computed shape {list(value.shape)}, but the type says {result.type}", where=node(op)
+                )
+            value = value.astype(env.dtype(result.type.element_type), copy=False)
+        finished.append(value)
+    return tuple(finished)
+
+
+def fits(shape: Sequence[int], type: TensorType[Any]) -> bool:
+    """Whether an array of `shape` is a value of `type`; an unknown dimension fits any."""
+    declared = type.get_shape()
+    return len(shape) == len(declared) and all(d < 0 or d == s for d, s in zip(declared, shape, strict=True))
+
+
+def input_names(main: func.FuncOp) -> list[str]:
+    """The names of a function's arguments."""
+    return _names(main, "ge.input_names", "arg", len(main.function_type.inputs))
+
+
+def output_names(main: func.FuncOp) -> list[str]:
+    """The names of a function's results."""
+    return _names(main, "ge.output_names", "out", len(main.function_type.outputs))
+
+
+def _names(main: func.FuncOp, attribute: str, prefix: str, count: int) -> list[str]:
+    named = main.attributes.get(attribute)
+    if named is None:
+        return [f"{prefix}{i}" for i in range(count)]
+    if not isinstance(named, ArrayAttr) or len(named) != count:
+        raise InvalidModelError(f"{attribute} is {named}, expected {count} names", where=f"@{main.sym_name.data}")
+    return [n.data if isinstance(n, StringAttr) else str(n) for n in named]
+
+
+def _arguments(main: func.FuncOp, inputs: Mapping[str, Array] | Sequence[Array], env: Env) -> tuple[Array, ...]:
+    names = input_names(main)
+    if not isinstance(inputs, Mapping):
+        if len(inputs) != len(names):
+            raise InputError(f"{len(inputs)} inputs given, expected {len(names)}: {', '.join(names)}")
+        inputs = dict(zip(names, inputs, strict=True))
+    missing = [n for n in names if n not in inputs]
+    unknown = [n for n in inputs if n not in names]
+    if missing or unknown:
+        raise InputError(f"inputs missing: {missing}, unknown: {unknown}; expected {names}")
+    return tuple(_argument(n, inputs[n], arg, env) for n, arg in zip(names, main.args, strict=True))
+
+
+def _argument(name: str, array: Array, arg: SSAValue, env: Env) -> Array:
+    if not isinstance(arg.type, TensorType):
+        raise InvalidModelError(f"input '{name}' has type {arg.type}, expected a tensor")
+    array = np.asarray(array)
+    wanted = env.dtype(arg.type.element_type)
+    if array.dtype not in (wanted, numpy_dtype(arg.type.element_type)) or not fits(array.shape, arg.type):
+        raise InputError(f"input '{name}' is {array.dtype}{list(array.shape)}, expected {arg.type}")
+    return array.astype(wanted, copy=False)
