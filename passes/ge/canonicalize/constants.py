@@ -124,8 +124,8 @@ class DivToMul(_Reader):
             return
         wide = array.astype(np.float64)
         mantissa, exponent = np.frexp(wide)
-        # from 2^-13 to 2^13 the reciprocal is a normal number in every float type
-        if not bool(np.all((np.abs(mantissa) == 0.5) & (np.abs(exponent - 1) <= 13))):
+        # from 2^-14 to 2^14 the reciprocal is a normal number in every float type
+        if not bool(np.all((np.abs(mantissa) == 0.5) & (np.abs(exponent - 1) <= 14))):
             return miss(op, "the divisor is no power of two, multiplying by its reciprocal would round")
         factor = ge.Const(dense((1.0 / wide).astype(array.dtype), tensor(constant)))
         rw.replace(op, [factor, ge.Mul(x, factor, result_type=result_type(op))])
