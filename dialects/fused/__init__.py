@@ -17,7 +17,7 @@ from gecc.dialects.fused.body import Body, Scalar
 from gecc.dialects.fused.build import BodyFn, EpilogueFn, broadcast_load, epilogue_region, generic, region
 from gecc.dialects.fused.generic_op import COMBINERS, GenericOp
 from gecc.dialects.fused.scalar import CheckIndexOp, LoadOp, YieldOp
-from gecc.dialects.fused.storage import ConstOp, ViewOp, value_type
+from gecc.dialects.fused.storage import ConstOp, ViewOp
 
 Fused = Dialect(
     "fused",
@@ -55,5 +55,4 @@ __all__ = [
     "region",
     "scalar_type",
     "shape_of",
-    "value_type",
 ]

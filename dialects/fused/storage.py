@@ -6,8 +6,8 @@ from math import prod
 from typing import Self
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
-from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
-from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.ir import SSAValue
+from xdsl.irdl import AnyOf, BaseAttr, IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -15,17 +15,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from gecc.dialects.fused.base import check_static
-
-
-def value_type(value: Attribute) -> TensorType:
-    """The tensor type of a constant's value: a dense attribute or a `#ge.weight`."""
-    if isinstance(value, DenseIntOrFPElementsAttr) and isa(value.type, TensorType):
-        return value.type
-    if isinstance(value, ParametrizedAttribute) and value.name == "ge.weight":
-        for parameter in value.parameters:
-            if isa(parameter, TensorType):
-                return parameter
-    raise VerifyException(f"fused.const: value is {value.name}, expected a dense tensor or #ge.weight")
+from gecc.dialects.ge.attrs import WeightAttr
+from gecc.dialects.ge.const import ConstValue, const_type, print_value
 
 
 @irdl_op_definition
@@ -36,28 +27,31 @@ class ConstOp(IRDLOperation):
     """
 
     name = "fused.const"
-    value = prop_def(AnyAttr())
+    value = prop_def(AnyOf((BaseAttr(DenseIntOrFPElementsAttr), BaseAttr(WeightAttr))))
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
-    def __init__(self, value: Attribute) -> None:
-        super().__init__(result_types=[value_type(value)], properties={"value": value})
+    def __init__(self, value: ConstValue) -> None:
+        super().__init__(result_types=[const_type(value)], properties={"value": value})
 
     def verify_(self) -> None:
         check_static(self)
-        found = value_type(self.value)
+        found = const_type(self.value)
         if found != self.result.type:
             raise VerifyException(f"fused.const: value has type {found}, result {self.result.type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        op = cls(parser.parse_attribute())
+        value = parser.parse_attribute()
+        if not isinstance(value, DenseIntOrFPElementsAttr | WeightAttr):
+            parser.raise_error(f"found {value}, expected a dense or #ge.weight attribute")
+        op = cls(value)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_attribute(self.value)
+        print_value(self.value, printer)
         printer.print_op_attributes(self.attributes)
 
 

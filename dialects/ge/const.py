@@ -60,11 +60,7 @@ class Const(GeOp):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        if isinstance(self.value, DenseIntOrFPElementsAttr) and not _prints_exactly(self.value):
-            printer.print_string(f'dense<"0x{self.value.data.data.hex().upper()}"> : ')
-            printer.print_attribute(self.value.type)
-        else:
-            printer.print_attribute(self.value)
+        print_value(self.value, printer)
         printer.print_op_attributes(self.attributes)
 
     @classmethod
@@ -82,6 +78,15 @@ def const_type(value: Attribute) -> AnyTensor:
     if not isinstance(type, TensorType):
         raise VerifyException(f"constant has type {type}, expected a ranked tensor")
     return type
+
+
+def print_value(value: Attribute, printer: Printer) -> None:
+    """Print the value of a constant so that it parses to the same bytes."""
+    if isinstance(value, DenseIntOrFPElementsAttr) and not _prints_exactly(value):
+        printer.print_string(f'dense<"0x{value.data.data.hex().upper()}"> : ')
+        printer.print_attribute(value.type)
+    else:
+        printer.print_attribute(value)
 
 
 def _prints_exactly(value: DenseIntOrFPElementsAttr[Any]) -> bool:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from gecc.dialects.fused import CheckIndexOp, LoadOp, YieldOp
 from gecc.errors import KernelError
-from gecc.interp.scalar import Array, evaluate
-from gecc.rewrite import location_names
+from gecc.interp.base import node
+from gecc.interp.scalar import F32, Array, evaluate
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,14 @@ class Box:
         shape[dimension] = stop - start
         return np.arange(start, stop, dtype=np.int64).reshape(shape)
 
-    def halves(self) -> tuple[int, Box, Box]:
-        """The longest dimension, and the two boxes it is cut into."""
+    def halves(self) -> tuple[Box, Box]:
+        """The box cut in two across its longest dimension."""
         dimension = max(range(len(self.ranges)), key=lambda d: self.shape[d])
         start, stop = self.ranges[dimension]
         middle = (start + stop) // 2
         left, right = list(self.ranges), list(self.ranges)
         left[dimension], right[dimension] = (start, middle), (middle, stop)
-        return dimension, Box(tuple(left)), Box(tuple(right))
+        return Box(tuple(left)), Box(tuple(right))
 
 
 def full_box(shape: Sequence[int]) -> Box:
@@ -57,16 +58,17 @@ def full_box(shape: Sequence[int]) -> Box:
     return Box(tuple((0, extent) for extent in shape))
 
 
-def describe(op: Operation) -> str:
-    """An operation for error messages: its name and the ONNX nodes it comes from."""
-    names = location_names(op)
-    return f"{op.name}, ONNX node{'s' if len(names) > 1 else ''} {', '.join(names)}" if names else op.name
-
-
-def run_region(owner: Operation, block: Block, box: Box, scalars: Sequence[Array], tensors: Sequence[Array]) -> Array:
+def run_region(
+    owner: Operation,
+    block: Block,
+    box: Box,
+    scalars: Sequence[Array],
+    tensors: Sequence[Array],
+    f32: np.dtype[Any] = F32,
+) -> Array:
     """The value a region yields at every point of `box`: an array that broadcasts to the box's shape.
 
-    `box` has a dimension for each index argument. Raises KernelError when an index is out of range.
+    `box` has a dimension for each index argument; `f32` is the dtype that stands for f32. Raises KernelError when an index is out of range.
     """
     values: dict[SSAValue, Array] = {}
     count = len(box.ranges)
@@ -86,7 +88,7 @@ def run_region(owner: Operation, block: Block, box: Box, scalars: Sequence[Array
             _check(owner, "an index", operands[0], op.bound.value.data)
             values[op.result] = operands[0]
         else:
-            values[op.results[0]] = evaluate(op, operands)
+            values[op.results[0]] = evaluate(op, operands, f32)
     raise KernelError(f"a region of {owner.name} has no fused.yield")
 
 
@@ -94,7 +96,7 @@ def _check(owner: Operation, what: str, index: Array, bound: int) -> None:
     bad = (index < 0) | (index >= bound)
     if bad.any():
         first = index[bad].flat[0] if index.shape else index
-        raise KernelError(f"{what} is {int(first)}, expected 0 to {bound - 1}", where=describe(owner))
+        raise KernelError(f"{what} is {int(first)}, expected 0 to {bound - 1}", where=node(owner))
 
 
 def _load(owner: Operation, op: LoadOp, box: Box, source: Array, indices: Sequence[Array]) -> Array:

@@ -7,7 +7,6 @@ overflow wraps, division by zero gives what IEEE says, and for integers 0.
 
 from __future__ import annotations
 
-import math as pymath
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    Float32Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -22,14 +22,23 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from gecc.dialects.ge.types import numpy_dtype
+from gecc.interp.special import erf
+from gecc.weights import numpy_dtype
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Function: TypeAlias = Callable[..., Array]
 
 
-def scalar_dtype(type: Attribute) -> np.dtype[Any]:
-    """The numpy dtype that holds scalars of `type`: `i8` as int8, `i1` as bool, `index` as int64."""
+F32 = np.dtype(np.float32)
+
+
+def scalar_dtype(type: Attribute, f32: np.dtype[Any] = F32) -> np.dtype[Any]:
+    """The numpy dtype that holds scalars of `type`: `i8` as int8, `i1` as bool, `index` as int64.
+
+    `f32` stands for f32: float64 makes a yardstick of a computation.
+    """
+    if isinstance(type, Float32Type):
+        return f32
     return np.dtype(np.int64) if isinstance(type, IndexType) else numpy_dtype(type)
 
 
@@ -41,14 +50,6 @@ def unsigned_view(a: Array) -> Array:
 def signless_view(a: Array) -> Array:
     """The same bits as the dtype regions use: unsigned integers become signed, everything else stays."""
     return a.view(np.dtype(f"i{a.dtype.itemsize}")) if a.dtype.kind == "u" else a
-
-
-_erf: Function = np.vectorize(pymath.erf, otypes=[np.float64])
-
-
-def erf(x: Array) -> Array:
-    """The error function, computed in float64 and rounded to the dtype of x."""
-    return _erf(x).astype(x.dtype) if x.size else x
 
 
 def divide_integers(a: Array, b: Array) -> Array:
@@ -108,12 +109,12 @@ _FLOAT_PREDICATES: tuple[Function, ...] = (np.equal, np.greater, np.greater_equa
 """In the order of oeq .. one (1 to 6), and of ueq .. une (8 to 13)."""
 
 
-def _cmpi(op: arith.CmpiOp, a: Array, b: Array) -> Array:
+def _cmpi(op: arith.CmpiOp, f32: np.dtype[Any], a: Array, b: Array) -> Array:
     function, unsigned = _INT_PREDICATES[op.predicate.value.data]
     return function(unsigned_view(a), unsigned_view(b)) if unsigned else function(a, b)
 
 
-def _cmpf(op: arith.CmpfOp, a: Array, b: Array) -> Array:
+def _cmpf(op: arith.CmpfOp, f32: np.dtype[Any], a: Array, b: Array) -> Array:
     predicate = op.predicate.value.data
     if predicate in (0, 15):
         return np.full(np.broadcast_shapes(a.shape, b.shape), predicate == 15)
@@ -125,41 +126,41 @@ def _cmpf(op: arith.CmpfOp, a: Array, b: Array) -> Array:
     return _FLOAT_PREDICATES[predicate - 8](a, b) | unordered
 
 
-def _constant(op: arith.ConstantOp) -> Array:
+def _constant(op: arith.ConstantOp, f32: np.dtype[Any]) -> Array:
     if not isinstance(op.value, IntegerAttr | FloatAttr):
         raise NotImplementedError(f"arith.constant of {op.result.type}: only scalars have a meaning here")
-    return np.asarray(op.value.value.data).astype(scalar_dtype(op.result.type))
+    return np.asarray(op.value.value.data).astype(scalar_dtype(op.result.type, f32))
 
 
-def _cast(op: Operation, a: Array) -> Array:
-    return a.astype(scalar_dtype(op.results[0].type))
+def _cast(op: Operation, f32: np.dtype[Any], a: Array) -> Array:
+    return a.astype(scalar_dtype(op.results[0].type, f32))
 
 
-def _from_unsigned(op: Operation, a: Array) -> Array:
-    return _cast(op, unsigned_view(a))
+def _from_unsigned(op: Operation, f32: np.dtype[Any], a: Array) -> Array:
+    return _cast(op, f32, unsigned_view(a))
 
 
-def _fptoui(op: arith.FPToUIOp, a: Array) -> Array:
+def _fptoui(op: arith.FPToUIOp, f32: np.dtype[Any], a: Array) -> Array:
     target = scalar_dtype(op.result.type)
     return signless_view(a.astype(np.dtype(f"u{target.itemsize}")))
 
 
-def _extsi(op: Operation, a: Array) -> Array:
-    return _cast(op, -a.astype(np.int8) if a.dtype == np.bool_ else a)
+def _extsi(op: Operation, f32: np.dtype[Any], a: Array) -> Array:
+    return _cast(op, f32, -a.astype(np.int8) if a.dtype == np.bool_ else a)
 
 
-def _trunci(op: arith.TruncIOp, a: Array) -> Array:
+def _trunci(op: arith.TruncIOp, f32: np.dtype[Any], a: Array) -> Array:
     assert isinstance(op.result.type, IntegerType)
-    return (a & 1).astype(np.bool_) if op.result.type.width.data == 1 else _cast(op, a)
+    return (a & 1).astype(np.bool_) if op.result.type.width.data == 1 else _cast(op, f32, a)
 
 
-def _truncf(op: Operation, a: Array) -> Array:
+def _truncf(op: Operation, f32: np.dtype[Any], a: Array) -> Array:
     if isinstance(op.results[0].type, BFloat16Type) and a.dtype == np.float64:
         a = a.astype(np.float32)
-    return _cast(op, a)
+    return _cast(op, f32, a)
 
 
-def _bitcast(op: arith.BitcastOp, a: Array) -> Array:
+def _bitcast(op: arith.BitcastOp, f32: np.dtype[Any], a: Array) -> Array:
     return a.view(scalar_dtype(op.result.type))
 
 
@@ -176,14 +177,14 @@ def is_scalar_op(op: Operation) -> bool:
     return type(op) in _SIMPLE or type(op) in _WITH_OP
 
 
-def evaluate(op: Operation, operands: Sequence[Array]) -> Array:
+def evaluate(op: Operation, operands: Sequence[Array], f32: np.dtype[Any] = F32) -> Array:
     """The value of one `arith` or `math` operation on arrays that broadcast against each other.
 
-    Raises NotImplementedError for an operation without a meaning here.
+    `f32` is the dtype that stands for f32. Raises NotImplementedError for an operation without a meaning here.
     """
     with np.errstate(all="ignore"):
         if (function := _SIMPLE.get(type(op))) is not None:
             return np.asarray(function(*operands))
         if (function := _WITH_OP.get(type(op))) is not None:
-            return np.asarray(function(op, *operands))
+            return np.asarray(function(op, f32, *operands))
     raise NotImplementedError(f"{op.name} has no numpy meaning")
