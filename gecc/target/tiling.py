@@ -1,0 +1,105 @@
+"""Register tiles and blocks for matrix products, from the description of a target.
+
+A product of R rows and C columns is computed in tiles of `rows` or `rows - 1` rows (so that no thin tail is left)
+and `columns` columns, a whole number of vectors. The cost model counts cycles of one step along the depth on a core
+that issues two vector multiply-adds and two loads a cycle with a latency of four.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gecc.target.target import Target
+
+FMA_LATENCY = 4
+GRAIN = 1 << 20
+"""Multiply-adds that a block should hold at least, about ten microseconds."""
+BLOCK_BYTES = 1 << 17
+"""Bytes of weights that a block of a memory-bound product should stream at least."""
+MAX_BLOCKS = 64
+MIN_COLUMN_BLOCKS = 8
+"""Rows are split as well when there are fewer blocks of columns than this."""
+
+
+@dataclass(frozen=True)
+class TileChoice:
+    """Tiles of a product: `full` tiles of `rows` rows, then `short` tiles of rows - 1; `columns` is a panel's width."""
+
+    rows: int
+    full: int
+    short: int
+    columns: int
+    panels: int
+    cost: float
+
+
+def max_rows(target: Target, vectors: int) -> int:
+    """The most rows of `vectors` accumulators each that fit the registers with one row of the right side.
+
+    One register holds the broadcast scalar. With 32 registers one more is left free: a full set spills.
+    """
+    free = target.vector_registers - 1 - vectors
+    if target.vector_registers >= 32:
+        free -= 1
+    return max(1, min(free // vectors, 13))
+
+
+def _cycles(rows: int, vectors: int) -> float:
+    if rows == 0:
+        return 0.0
+    accumulators = rows * vectors
+    return max(accumulators / 2, (rows + vectors) / 2, FMA_LATENCY * accumulators / max(accumulators, 2 * FMA_LATENCY))
+
+
+def choose_tile(target: Target, rows: int, columns: int) -> TileChoice:
+    """The cheapest tiles for a product of `rows` rows and `columns` columns."""
+    lanes = target.f32_lanes
+    best: TileChoice | None = None
+    for vectors in (4, 3, 2, 1):
+        if vectors > 1 and (vectors - 1) * lanes >= columns:
+            continue
+        if vectors * lanes * 2 > target.vector_registers * lanes:
+            continue
+        panels = -(-columns // (vectors * lanes))
+        for tile_rows in range(max_rows(target, vectors), 0, -1):
+            short = -rows % tile_rows
+            rest = rows - short * (tile_rows - 1)
+            if rest < 0:
+                continue
+            full = rest // tile_rows
+            cost = panels * (full * _cycles(tile_rows, vectors) + short * _cycles(tile_rows - 1, vectors))
+            if best is None or cost < best.cost * 0.999:
+                best = TileChoice(tile_rows, full, short, vectors * lanes, panels, cost)
+    assert best is not None
+    return best
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Blocks of a product: `row_blocks` of `row_tiles` tiles each, `panel_blocks` of `panels` panels each."""
+
+    row_tiles: int
+    row_blocks: int
+    panels: int
+    panel_blocks: int
+
+
+def choose_grid(target: Target, tile: TileChoice, rows: int, depth: int, items: int, element_bytes: int = 4) -> Grid:
+    """Split the work of one of `items` equal products into blocks.
+
+    Columns are split first, since blocks then share no weights; rows when columns give too few blocks, or when the
+    rows' left side does not fit half of the second-level cache.
+    """
+    tiles = tile.full + tile.short
+    work = rows * depth * tile.panels * tile.columns
+    streamed = depth * tile.panels * tile.columns * element_bytes
+    wanted = max(1, min(MAX_BLOCKS, max(work // GRAIN, streamed // BLOCK_BYTES)) // items)
+    left_bytes = rows * depth * element_bytes
+    row_blocks = max(1, min(tiles, -(-left_bytes // (target.l2_bytes // 2))))
+    panel_blocks = max(1, min(tile.panels, -(-wanted // row_blocks)))
+    enough = min(wanted, max(1, MIN_COLUMN_BLOCKS // items))
+    if panel_blocks * row_blocks < enough:
+        row_blocks = min(tiles, -(-enough // panel_blocks))
+    panels = -(-tile.panels // panel_blocks)
+    row_tiles = -(-tiles // row_blocks) if tiles else 1
+    return Grid(row_tiles, -(-tiles // row_tiles) if tiles else 0, panels, -(-tile.panels // panels))

@@ -1,0 +1,457 @@
+"""Products to kernels: fused.matmul and fused.conv are one loop structure around one micro-kernel.
+
+Activations are channels-last, so a convolution is a matrix product whose left rows are pixels: pixel r of an output
+row starts `stride * channels` elements after pixel r - 1, and for each row of taps the channels of all its taps are
+contiguous. Nothing is gathered. Only where the image is padded are the rows that a block needs first copied, with
+zeros around them, into the rank's scratch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, VectorType
+from xdsl.ir import Block, Region, SSAValue
+
+from gecc.dialects import fused, tile
+from gecc.dialects.fused import Body
+from gecc.errors import PassError
+from gecc.passes.fused.choose_tilings import is_pointwise
+from gecc.passes.fused.to_tile.affine import Linear, region_use, strides_of
+from gecc.passes.fused.to_tile.grouped import Group, GroupedRegion
+from gecc.passes.fused.to_tile.kernel import KernelWriter
+from gecc.passes.fused.to_tile.launch import Lowered, element_bytes
+from gecc.target import Target
+from gecc.target.tiling import MAX_BLOCKS, TileChoice, choose_grid
+
+INDEX = IndexType()
+SCRATCH_TARGET = 1 << 18
+"""Bytes of padded input rows that a block should not exceed, so that they stay in the second-level cache."""
+
+
+@dataclass
+class Product:
+    """The sizes of a product as the loops see them; strides in elements.
+
+    items: independent products. rows: output rows of each. pixels: micro-kernel rows in an output row. For item i =
+    n * groups + g the left side starts at n * left_item + g * left_group, an output row moves by left_row, a pixel by
+    left_pixel; n1 x n2 runs of `depth` contiguous elements, stride1 and stride2 apart, are contracted.
+    """
+
+    items: int
+    groups: int
+    rows: int
+    pixels: int
+    columns: int
+    left_item: int
+    left_group: int
+    left_row: int
+    left_pixel: int
+    n1: int
+    stride1: int
+    n2: int
+    stride2: int
+    depth: int
+    right_item: int
+    right_group: int
+    item_dims: tuple[int, ...]
+    row_dims: tuple[int, ...]
+    pixel_dims: tuple[int, ...]
+    column_dim: int
+    padded: Padding | None = None
+
+    @property
+    def steps(self) -> int:
+        """Length of the contraction."""
+        return self.n1 * self.n2 * self.depth
+
+
+@dataclass
+class Padding:
+    """How input rows are copied into scratch: see `_copy_rows`. Sizes in pixels and channels."""
+
+    top: int
+    left: int
+    width: int  # of a scratch row
+    copied: int  # pixels copied into it
+    height: int  # of the image
+    channels: int  # copied for each pixel (one group's)
+    pixel: int  # elements from one pixel of the image to the next
+    row: int  # elements from one row of the image to the next
+    step: int  # input rows that an output row moves by
+    reach: int  # input rows that one output row needs
+
+
+def tiling(op: fused.MatmulOp | fused.ConvOp) -> TileChoice:
+    """The register tiles in an operation's attribute."""
+    if op.tiling is None or op.packed is None:
+        raise PassError(
+            f"'{op.name}' \"{op.label.data}\" must have a tiling and a packed right side",
+            hint="run fused-choose-tilings and fused-pack-weights before fused-to-tile",
+        )
+    values = {k: v.value.data for k, v in op.tiling.data.items() if isinstance(v, IntegerAttr)}
+    right = op.b if isinstance(op, fused.MatmulOp) else op.w
+    panels = fused.shape_of(right)[-3]
+    return TileChoice(values["rows"], values["full"], values["short"], values["columns"], panels, 0.0)
+
+
+def matmul_product(op: fused.MatmulOp) -> Product:
+    """Sizes of a matmul; without batch in the right side all rows are one product."""
+    m, n, k = op.sizes
+    shape = op.result_type.get_shape()
+    rank, batch = len(shape), prod(shape[:-2])
+    right = fused.shape_of(op.b)
+    batched = len(right) > 3
+    panel_elements = right[-3] * right[-2] * right[-1]
+    if not batched:
+        m, batch = m * batch, 1
+    return Product(
+        items=batch, groups=1, rows=1, pixels=m, columns=n,
+        left_item=m * k, left_group=0, left_row=0, left_pixel=k,
+        n1=1, stride1=0, n2=1, stride2=0, depth=k,
+        right_item=panel_elements if batched else 0, right_group=0,
+        item_dims=tuple(range(rank - 2)) if batched else (),
+        row_dims=(), pixel_dims=(rank - 2,) if batched else tuple(range(rank - 1)), column_dim=rank - 1,
+    )  # fmt: skip
+
+
+def conv_product(op: fused.ConvOp) -> Product:
+    """Sizes of a convolution on channels-last tensors."""
+    images, channels, height, width = fused.shape_of(op.x)
+    _, out, out_height, out_width = op.result_type.get_shape()
+    group = op.group.value.data
+    depth = channels // group
+    kh, kw = fused.ints(op.kernel)
+    (sy, sx), (dy, dx) = fused.ints(op.strides), fused.ints(op.dilations)
+    top, left, bottom, right = fused.ints(op.pads)
+    packed = fused.shape_of(op.w)
+    panel_elements = packed[1] * packed[2] * packed[3]
+    padded = None
+    if top or left or bottom or right:
+        reach_x = (out_width - 1) * sx + (kw - 1) * dx + 1
+        padded = Padding(
+            top=top, left=left, width=reach_x, copied=max(0, min(width, reach_x - left)), height=height,
+            channels=depth, pixel=channels, row=width * channels, step=sy, reach=(kh - 1) * dy + 1,
+        )  # fmt: skip
+    row, pixel = (padded.width * depth, depth) if padded else (width * channels, channels)
+    contiguous = dx == 1 and pixel == depth
+    flat = is_pointwise(op)
+    return Product(
+        items=images * group, groups=group,
+        rows=1 if flat else out_height, pixels=out_height * out_width if flat else out_width,
+        columns=out // group,
+        left_item=height * width * channels, left_group=depth,
+        left_row=sy * row, left_pixel=sx * pixel,
+        n1=1 if flat else kh, stride1=dy * row,
+        n2=1 if flat or contiguous else kw, stride2=0 if flat or contiguous else dx * pixel,
+        depth=depth if flat or not contiguous else kw * depth,
+        right_item=0, right_group=panel_elements,
+        item_dims=(0,), row_dims=() if flat else (2,), pixel_dims=(2, 3) if flat else (3,), column_dim=1,
+        padded=padded,
+    )  # fmt: skip
+
+
+def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
+    """The kernel and launch of a product."""
+    choice = tiling(op)
+    p = matmul_product(op) if isinstance(op, fused.MatmulOp) else conv_product(op)
+    inputs = [v.type for v in op.operands if isinstance(v.type, TensorType)]
+    result = op.result_type
+    shape = result.get_shape()
+    size = element_bytes(inputs[0])
+
+    # blocks: items x blocks of rows x blocks of tiles x blocks of panels
+    grid = choose_grid(target, choice, p.rows * p.pixels, p.steps, p.items, size)
+    tiles = choice.full + choice.short
+    if p.rows == 1:
+        chunk_rows, row_blocks = 1, 1
+        chunk_tiles, tile_blocks = max(1, grid.row_tiles), max(1, grid.row_blocks)
+    else:
+        # a row of pixels is split no further; few panels in a block would copy padded rows again for each
+        chunk_tiles, tile_blocks = max(1, tiles), 1
+        chunk_rows = _rows_per_block(p, target, size)
+        row_blocks = -(-p.rows // chunk_rows)
+    chunk_panels, panel_blocks = grid.panels, grid.panel_blocks
+    if p.rows > 1:
+        wanted = max(1, min(MAX_BLOCKS, p.items * p.rows * p.pixels * p.steps * p.columns >> 20))
+        have = p.items * row_blocks
+        panel_blocks = max(1, min(choice.panels, min(-(-wanted // have), 4 if p.padded else 16)))
+        chunk_panels = -(-choice.panels // panel_blocks)
+        panel_blocks = -(-choice.panels // chunk_panels)
+
+    w = KernelWriter(inputs, [result])
+    lhs, rhs, out = w.inputs[0], w.inputs[1], w.outputs[0]
+    b = w.body
+    a = w.argument
+    n_rows, n_full, n_tiles, n_panels = (
+        a(p.rows, "rows"),
+        a(choice.full, "full"),
+        a(tiles, "tiles"),
+        a(choice.panels, "panels"),
+    )
+    n_columns = a(p.columns, "columns")
+    c_rows, c_tiles, c_panels = (
+        a(chunk_rows, "chunk_rows"),
+        a(chunk_tiles, "chunk_tiles"),
+        a(chunk_panels, "chunk_panels"),
+    )
+    b_rows, b_tiles, b_panels = (
+        a(row_blocks, "row_blocks"),
+        a(tile_blocks, "tile_blocks"),
+        a(panel_blocks, "panel_blocks"),
+    )
+    left_item, left_row, left_pixel = a(p.left_item), a(p.left_row), a(p.left_pixel)
+    depth = a(p.depth, "depth")
+    many_steps = p.n1 > 1 or p.n2 > 1
+    n1 = a(p.n1, "n1") if many_steps else b.index(1)
+    stride1 = a(p.stride1, "stride1") if many_steps else b.index(0)
+    n2 = a(p.n2, "n2") if many_steps else b.index(1)
+    stride2 = a(p.stride2, "stride2") if many_steps else b.index(0)
+    panel_size = a(p.steps * choice.columns, "panel")
+    right_item, right_group = a(p.right_item), a(p.right_group)
+
+    # which block this is
+    panel_block, rest = b.rem(w.index, b_panels), b.div(w.index, b_panels)
+    tile_block, rest = b.rem(rest, b_tiles), b.div(rest, b_tiles)
+    row_block, item = b.rem(rest, b_rows), b.div(rest, b_rows)
+    if p.groups > 1:
+        groups = a(p.groups, "groups")
+        image, group_index = b.div(item, groups), b.rem(item, groups)
+        left_base = b.add(b.mul(image, left_item), b.mul(group_index, a(p.left_group)))
+        right_base = b.mul(group_index, right_group)
+        column_base = b.mul(group_index, n_columns)
+    else:
+        image, left_base, right_base, column_base = item, b.mul(item, left_item), b.mul(item, right_item), b.index(0)
+    row0 = b.mul(row_block, c_rows)
+    row1 = b.minimum(b.add(row0, c_rows), n_rows)
+    tile0 = b.mul(tile_block, c_tiles)
+    tile1 = b.minimum(b.add(tile0, c_tiles), n_tiles)
+    panel0 = b.mul(panel_block, c_panels)
+    panel1 = b.minimum(b.add(panel0, c_panels), n_panels)
+
+    # the left side: in place, or rows copied with zeros around them
+    scratch = 0
+    tile_scratch = choice.rows * choice.columns * 4 if not _light(op, shape) else 0
+    if p.padded is not None:
+        scratch = ((chunk_rows - 1) * p.padded.step + p.padded.reach) * p.padded.width * p.padded.channels * size
+        copy = w.scratch(0, inputs[0].get_element_type())
+        _copy_rows(w, p.padded, lhs, left_base, copy, row0, b.sub(row1, row0))
+        left, left_origin, first_row = copy, b.index(0), row0
+    else:
+        left, left_origin, first_row = lhs, left_base, b.index(0)
+    scratch = -(-scratch // 64) * 64
+    staging = scratch
+
+    groups_of = [
+        Group(p.item_dims, image),
+        Group(p.row_dims),
+        Group(p.pixel_dims),
+        Group((p.column_dim,)),
+    ]
+    region = GroupedRegion(w, op.epilogue, shape, groups_of)
+    args = region.args
+    strides = strides_of(result)
+    if shape[p.column_dim] > 1 and strides[p.column_dim] != 1:
+        raise PassError(
+            f"'{op.name}' \"{op.label.data}\": columns of the result {result} must be contiguous",
+            hint="run ge-choose-layouts, which keeps convolutions channels-last",
+        )
+    store_address = Linear({arg: s for arg, s in zip(args, strides, strict=True) if s})
+    region.declare("store", store_address)
+    row_pitch = w.argument(strides[p.pixel_dims[-1]] if p.pixels > 1 else p.columns, "pitch")
+    staged = w.scratch(staging, op.accumulator) if tile_scratch else None
+
+    def micro_kernel(rows: int, y: SSAValue, pixel: SSAValue, panel: SSAValue) -> None:
+        """One register tile: `rows` pixels from `pixel` on in output row y, the columns of one panel."""
+        body = w.body
+        type_ = VectorType(op.accumulator, [rows, choice.columns])
+        zero = body.constant(0, op.accumulator)
+        fill = tile.FillOp(zero, type_)
+        left_offset = body.add(
+            left_origin, body.add(body.mul(body.sub(y, first_row), left_row), body.mul(pixel, left_pixel))
+        )
+        right_offset = body.add(right_base, body.mul(panel, panel_size))
+        mma = tile.MmaOp(fill.tile, left, left_offset, rhs, right_offset, left_pixel, depth, (n1, stride1, n2, stride2))
+        body.block.add_ops([fill, mma])
+        first_column = body.mul(panel, body.index(choice.columns))
+        valid = body.minimum(body.sub(n_columns, first_column), body.index(choice.columns))
+        column_start = body.add(column_base, first_column)
+        groups_of[1].value, groups_of[2].value, groups_of[3].value = y, pixel, column_start
+        if staged is None:
+            origin = region.offset("store", store_address)
+            block = Block(arg_types=[op.accumulator, INDEX, INDEX])
+            with w._inside(block):  # pyright: ignore[reportPrivateUsage]
+                value, row, column = block.args
+                groups_of[2].value = w.body.add(pixel, row)
+                groups_of[3].value = w.body.add(column_start, column)
+                block.add_op(tile.YieldOp(region.write([value], w.inputs)))
+            body.block.add_op(tile.StoreTileOp(mma.tile, out, origin, row_pitch, valid, Region(block)))
+            return
+        block = Block(arg_types=[op.accumulator, INDEX, INDEX])
+        block.add_op(tile.YieldOp(block.args[0]))
+        width = body.index(choice.columns)
+        body.block.add_op(tile.StoreTileOp(mma.tile, staged, body.index(0), width, width, Region(block)))
+
+        def one_row(row: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            groups_of[2].value = w.body.add(pixel, row)
+            groups_of[3].value = column_start
+            origin = region.offset("store", store_address)
+            start = w.body.mul(row, w.body.index(choice.columns))
+
+            def one_column(column: SSAValue) -> Sequence[SSAValue]:
+                groups_of[3].value = w.body.add(column_start, column)
+                value = w.load(staged, w.body.add(start, column))
+                w.store(region.write([value], w.inputs), out, w.body.add(origin, column))
+                return []
+
+            w.lanes(0, valid, one_column)
+            return []
+
+        w.loop(0, rows, one_row)
+
+    def over_tiles(y: SSAValue, panel: SSAValue) -> None:
+        body = w.body
+        if choice.full:
+            last = body.minimum(tile1, n_full)
+
+            def full(number: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                micro_kernel(choice.rows, y, w.body.mul(number, w.body.index(choice.rows)), panel)
+                return []
+
+            w.loop(tile0, last, full)
+        if choice.short:
+
+            def short(number: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                start = w.body.add(w.body.mul(number, w.body.index(choice.rows - 1)), n_full)
+                micro_kernel(choice.rows - 1, y, start, panel)
+                return []
+
+            w.loop(body.maximum(tile0, n_full), tile1, short)
+
+    def over_panels(panel: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        def over_rows(y: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            over_tiles(y, panel)
+            return []
+
+        w.loop(row0, row1, over_rows)
+        return []
+
+    w.loop(panel0, panel1, over_panels)
+    blocks = p.items * row_blocks * tile_blocks * panel_blocks
+    return Lowered(
+        kernel=w.finish(f"{op.label.data}_{choice.rows}x{choice.columns}"),
+        inputs=list(op.operands),
+        result=result,
+        params=w.params,
+        blocks=blocks if prod(shape) else 0,
+        scratch=scratch + tile_scratch,
+        label=op.label.data,
+        inplace=_inplace(op, store_address, args),
+    )
+
+
+def _light(op: fused.MatmulOp | fused.ConvOp, shape: Sequence[int]) -> bool:
+    probe = KernelWriter([v.type for v in op.operands if isinstance(v.type, TensorType)], [op.result_type])
+    return GroupedRegion(probe, op.epilogue, shape, [Group((d,)) for d in range(len(shape))]).is_light()
+
+
+def _rows_per_block(p: Product, target: Target, size: int) -> int:
+    """Output rows of a block: enough blocks for parallel work, and padded rows that stay in cache."""
+    work = p.items * p.rows * p.pixels * p.steps * p.columns
+    wanted = max(1, min(MAX_BLOCKS, work >> 21))
+    per_item = max(1, -(-wanted // p.items))
+    rows = max(min(4, p.rows), -(-p.rows // per_item))
+    if p.rows < 14:
+        rows = p.rows
+    if p.padded is not None:
+        row_bytes = p.padded.width * p.padded.channels * size
+        fits = max(1, (SCRATCH_TARGET // row_bytes - p.padded.reach) // p.padded.step + 1)
+        rows = max(1, min(rows, fits))
+    return -(-p.rows // -(-p.rows // rows))
+
+
+def _copy_rows(
+    w: KernelWriter, pad: Padding, image: SSAValue, base: SSAValue, copy: SSAValue, row0: SSAValue, rows: SSAValue
+) -> None:
+    """Copy the input rows that output rows row0 <= y < row0 + rows need into scratch, with zeros outside the image."""
+    b, a = w.body, w.argument
+    from xdsl.dialects.builtin import MemRefType
+
+    assert isinstance(copy.type, MemRefType)
+    element = copy.type.element_type
+    width = a(pad.width * pad.channels, "scratch_row")
+    first = b.sub(b.mul(row0, a(pad.step)), a(pad.top))  # image row of the first scratch row
+    count = b.add(b.mul(b.sub(rows, 1), a(pad.step)), a(pad.reach))
+    inside0 = b.minimum(b.maximum(b.sub(b.index(0), first), 0), count)
+    inside1 = b.maximum(b.minimum(b.sub(a(pad.height), first), count), inside0)
+    before = a(pad.left * pad.channels)
+    middle = a(pad.copied * pad.channels)
+    pixel, image_row = a(pad.pixel), a(pad.row)
+    whole_pixels = pad.pixel == pad.channels
+    copied, channels = a(pad.copied), a(pad.channels)
+
+    def zeros(low: SSAValue, high: SSAValue) -> None:
+        def write(index: SSAValue) -> Sequence[SSAValue]:
+            w.store(w.body.constant(0, element), copy, index)
+            return []
+
+        w.lanes(low, high, write)
+
+    def copy_row(row: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        body: Body = w.body
+        start = body.mul(row, width)
+        inner = body.add(start, before)
+        end = body.add(inner, middle)
+        zeros(start, inner)
+        zeros(end, body.add(start, width))
+        source = body.add(base, body.mul(body.add(first, row), image_row))
+        if whole_pixels:
+
+            def run(index: SSAValue) -> Sequence[SSAValue]:
+                w.store(w.load(image, w.body.add(source, index)), copy, w.body.add(inner, index))
+                return []
+
+            w.lanes(0, middle, run)
+        else:
+
+            def one_pixel(x: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                from_ = w.body.add(source, w.body.mul(x, pixel))
+                to = w.body.add(inner, w.body.mul(x, channels))
+
+                def run(index: SSAValue) -> Sequence[SSAValue]:
+                    w.store(w.load(image, w.body.add(from_, index)), copy, w.body.add(to, index))
+                    return []
+
+                w.lanes(0, channels, run)
+                return []
+
+            w.loop(0, copied, one_pixel)
+        return []
+
+    zeros(b.index(0), b.mul(inside0, width))
+    w.loop(inside0, inside1, copy_row)
+    zeros(b.mul(inside1, width), b.mul(count, width))
+
+
+def _inplace(op: fused.MatmulOp | fused.ConvOp, store: Linear, args: Sequence[SSAValue]) -> list[int]:
+    """Extras that the epilogue reads only at the element it writes."""
+    shape = op.result_type.get_shape()
+    use = region_use(op.epilogue, len(shape))
+    tensors = list(op.epilogue.block.args[len(shape) + 1 :])
+    extents = dict(zip(args, shape, strict=True))
+    want = {arg: s for arg, s in store.terms.items() if extents[arg] > 1}
+    seen: dict[int, bool] = {}
+    for load in op.epilogue.block.ops:
+        if isinstance(load, fused.LoadOp):
+            number = tensors.index(load.source)
+            address = use.addresses.get(load)
+            good = (
+                address is not None
+                and not address.constant
+                and {arg: c for arg, c in address.terms.items() if extents[arg] > 1} == want
+                and op.operands[number].type == op.result_type
+            )
+            seen[number] = seen.get(number, True) and good
+    return sorted(number for number, good in seen.items() if good and number >= 2)
