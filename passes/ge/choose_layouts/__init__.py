@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, NoneAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -13,10 +13,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from gecc.dialects import ge
 from gecc.dialects.ge.attrs import LayoutAttr
-from gecc.passes.ge.choose_layouts.placement import Placement, is_free_constant, place
+from gecc.passes.ge._evaluate import constant_of
+from gecc.passes.ge.choose_layouts.placement import Placement, place
 from gecc.passes.ge.choose_layouts.rules import LAYOUT, RANK, rank
 from gecc.passes.ge.choose_layouts.tokens import MergeAfterTranspose, SplitBeforeTranspose
 from gecc.rewrite import apply_patterns
+from gecc.weights import WeightStore, store_of
 
 
 @dataclass(frozen=True)
@@ -44,46 +46,43 @@ class ChooseLayouts(ModulePass):
     name = "ge-choose-layouts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        _forget_layouts(op)
+        store = store_of(ctx)
+        _forget_layouts(op, store)
         apply_patterns(op, [MergeAfterTranspose(), SplitBeforeTranspose()], ctx=ctx)
         for function in op.walk():
             if isinstance(function, FuncOp):
                 for block in function.body.blocks:
-                    _apply(block, place(block))
+                    _apply(block, place(block), store)
+        _remove_unused_constants(op)
 
 
-def _forget_layouts(module: ModuleOp) -> None:
+def _forget_layouts(module: ModuleOp, store: WeightStore) -> None:
     """Make every tensor row-major again and drop all TransData."""
     for op in list(module.walk()):
         if isinstance(op, ge.TransData):
-            op.results[0].replace_all_uses_with(op.operands[0])
-            op.detach()
-            op.erase()
+            op.result.replace_all_uses_with(op.x)
+            Rewriter.erase_op(op)
             continue
         for result in op.results:
             if isinstance(result.type, TensorType) and isinstance(result.type.encoding, LayoutAttr):
+                kind = _with_encoding(result.type, NoneAttr())
                 if isinstance(op, ge.Const):
-                    if not is_free_constant(result):
-                        continue  # its bytes are in that order; consumers get a TransData
-                    op.properties["value"] = _retyped(op, result.type, NoneAttr())
-                result._type = _with_encoding(result.type, NoneAttr())
+                    op.properties["value"] = constant_of(store.array(op.value), kind, store).value
+                result._type = kind
+
+
+def _remove_unused_constants(module: ModuleOp) -> None:
+    for op in list(module.walk()):
+        if isinstance(op, ge.Const) and op.result.first_use is None:
+            Rewriter.erase_op(op)
 
 
 def _with_encoding(kind: ge.AnyTensor, encoding: LayoutAttr | NoneAttr) -> ge.AnyTensor:
     return TensorType(kind.element_type, kind.get_shape(), encoding)
 
 
-def _retyped(op: ge.Const, kind: ge.AnyTensor, encoding: LayoutAttr | NoneAttr) -> ge.ConstValue:
-    """The value of a constant under another layout in which its bytes are the same."""
-    target = _with_encoding(kind, encoding)
-    value = op.value
-    if isinstance(value, DenseIntOrFPElementsAttr):
-        return DenseIntOrFPElementsAttr(target, value.data)
-    return ge.WeightAttr(value.digest, target)
-
-
-def _apply(block: Block, placement: Placement) -> None:
-    """Give results their layouts and insert a TransData before the first consumer that wants another."""
+def _apply(block: Block, placement: Placement, store: WeightStore) -> None:
+    """Give results their layouts and insert a TransData before the first consumer that wants another. Constants are stored again in the layout wanted."""
     layout = LayoutAttr(LAYOUT)
     for op in block.ops:
         if placement.nhwc.get(op, False):
@@ -100,20 +99,19 @@ def _apply(block: Block, placement: Placement) -> None:
             if isinstance(value.type.encoding, LayoutAttr) == wanted:
                 continue
             if (value, wanted) not in moved:
-                moved[value, wanted] = _move(value, wanted, op)
+                moved[value, wanted] = _move(value, wanted, op, store)
             op.operands[index] = moved[value, wanted]
 
 
-def _move(value: SSAValue, to_nhwc: bool, before: Operation) -> SSAValue:
-    """`value` in the other layout."""
-    if is_free_constant(value):
-        const = value.owner
-        assert isinstance(const, ge.Const)
-        assert isinstance(value.type, TensorType)
-        made: Operation = ge.Const(_retyped(const, value.type, LayoutAttr(LAYOUT) if to_nhwc else NoneAttr()))
+def _move(value: SSAValue, to_nhwc: bool, before: Operation, store: WeightStore) -> SSAValue:
+    """`value` in the other layout, computed before `before`; a constant is rewritten instead."""
+    owner = value.owner
+    made: Operation
+    if isinstance(owner, ge.Const):
+        kind = _with_encoding(ge.tensor(value), LayoutAttr(LAYOUT) if to_nhwc else NoneAttr())
+        made = constant_of(store.array(owner.value), kind, store)
     else:
         made = ge.TransData(value, LAYOUT if to_nhwc else None)
-    owner = value.owner
     made.location = owner.location if isinstance(owner, Operation) else before.location
     Rewriter.insert_op(made, InsertPoint.before(before))
     return made.results[0]

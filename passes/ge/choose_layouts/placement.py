@@ -77,9 +77,9 @@ def place(block: Block) -> Placement:
 
 def _add_value(network: FlowNetwork, node: dict[Operation, int], value: SSAValue, producer: int) -> None:
     """Charge for `value` once per direction in which some consumer disagrees with its producer."""
-    if is_free_constant(value):
+    if isinstance(value.owner, ge.Const):  # moved at compile time
         return
-    price = cost(value, same_bytes(value.type.get_shape()))  # pyright: ignore[reportAttributeAccessIssue]
+    price = cost(value, same_bytes(ge.dims(value)))
     consumers: list[int] = []
     for use in value.uses:
         match need(use.operation, use.index):
@@ -113,8 +113,3 @@ def _add_transpose(network: FlowNetwork, node: dict[Operation, int], op: ge.Tran
         return
     network.add_edge(producer, network.sink, cost(x, transpose_is_free(op, True, False)))
     network.add_edge(network.source, producer, cost(x, transpose_is_free(op, False, False)))
-
-
-def is_free_constant(value: SSAValue) -> bool:
-    """Whether `value` is a constant whose bytes are the same in both layouts."""
-    return isinstance(value.owner, ge.Const) and same_bytes(value.type.get_shape())  # pyright: ignore
