@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from gecc.codegen import dispatcher
 from gecc.codegen.link import link
@@ -15,7 +18,6 @@ from gecc.om.records import (
     KernelTask,
     OmModel,
     Operand,
-    Source,
     Space,
     TensorDesc,
     WeightEntry,
@@ -23,6 +25,7 @@ from gecc.om.records import (
     kernel_entries,
 )
 from gecc.runtime import abi
+from gecc.runtime.blob import Code
 from gecc.target import host
 
 N = 96
@@ -187,7 +190,7 @@ def model(
         target=host().name,
         abi=abi.ABI,
         inputs=tuple(IoDesc(f"x{i}", dtype, (N,)) for i, dtype in enumerate(inputs)),
-        outputs=tuple(IoDesc(f"y{i}", "f32", (N,), Source("input", 0)) for i in range(outputs)),
+        outputs=tuple(IoDesc(f"y{i}", "f32", (N,)) for i in range(outputs)),
         nodes=node,
         weights=Weights.of_view([WeightEntry("w", 512, 4, "ui8", (4,))], memoryview(data)),
         blob=blob.data,
@@ -206,9 +209,65 @@ def chain(length: int) -> OmModel:
 
 
 @pytest.fixture
+def x() -> NDArray[np.float32]:
+    """An input of the models."""
+    return np.random.default_rng(0).standard_normal(N).astype(np.float32)
+
+
+_MXCSR = """
+declare void @llvm.x86.sse.stmxcsr(ptr)
+declare void @llvm.x86.sse.ldmxcsr(ptr)
+define void @get(ptr %to) {
+  call void @llvm.x86.sse.stmxcsr(ptr %to)
+  ret void
+}
+define void @set(ptr %from) {
+  call void @llvm.x86.sse.ldmxcsr(ptr %from)
+  ret void
+}
+"""
+
+
+class Mxcsr:
+    """The floating-point state of the calling thread."""
+
+    def __init__(self) -> None:
+        blob = link(compile_ir([_MXCSR], host()))
+        self._code = Code(blob.data, blob.offsets, "test")
+        self._word = ctypes.c_uint32()
+        self._get, self._set = (self._code.function(name, None, ctypes.c_void_p) for name in ("get", "set"))
+
+    def get(self) -> int:
+        """The register."""
+        self._get(ctypes.addressof(self._word))
+        return self._word.value
+
+    def set(self, value: int) -> None:
+        """Change the register."""
+        self._word.value = value
+        self._set(ctypes.addressof(self._word))
+
+
+@pytest.fixture
+def mxcsr() -> Iterator[Mxcsr]:
+    """Access to the floating-point state, restored in the end."""
+    access = Mxcsr()
+    before = access.get()
+    yield access
+    access.set(before)
+
+
+@pytest.fixture
 def make() -> type[Make]:
     """Builders of models."""
     return Make
+
+
+def shifted(x: NDArray[np.float32], length: int) -> NDArray[np.float32]:
+    """What `chain(length)` computes of `x`."""
+    for i in range(length):
+        x = x + np.roll(x, -(5 * i + 1))
+    return x
 
 
 class Make:
@@ -217,6 +276,7 @@ class Make:
     N, CHUNK, BLOCKS = N, CHUNK, BLOCKS
     model: Callable[..., OmModel] = staticmethod(model)
     chain: Callable[[int], OmModel] = staticmethod(chain)
+    shifted: Callable[[NDArray, int], NDArray] = staticmethod(shifted)
     task: Callable[..., KernelTask] = staticmethod(task)
     arena: Callable[[int], Operand] = staticmethod(arena)
     graph_input: Callable[..., Operand] = staticmethod(graph_input)
