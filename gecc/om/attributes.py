@@ -146,7 +146,10 @@ def required(attrs: Message, name: str, kind: type[_T], what: str, where: str) -
     """The scalar attribute `name` of the type `kind`. OmError when it is absent or of another kind."""
     if name not in attrs:
         raise OmError(f"{what} has no attribute '{name}'", where=where, hint="the file was not written by gecc")
-    value = decode_attr(attrs[name], f"attribute '{name}' of {what}", where)
+    attr = attrs[name]
+    if kind is int and attr.WhichOneof("value") == "i":  # the common case, met for every result of every node
+        return attr.i
+    value = decode_attr(attr, f"attribute '{name}' of {what}", where)
     if type(value) is not kind:
         raise OmError(f"attribute '{name}' of {what} is {value!r}, expected {kind.__name__}", where=where)
     return value

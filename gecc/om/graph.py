@@ -32,6 +32,7 @@ NAME = "gecc_name"
 ONNX_NAMES = "_datadump_original_op_names"
 NODE_ATTRS = (NAME, ONNX_NAMES)
 OUTPUT_NAMES = "gecc_output_names"
+SPACE, INDEX = "gecc_space", "gecc_index"
 
 SCHEMA_ATTR = "gecc_schema"
 ABI = "gecc_abi"
@@ -46,6 +47,8 @@ MODEL_ATTRS = (
     *(SCHEMA_ATTR, ABI, SCRATCH, DISPATCHER, DIGEST, ARENA, WEIGHT_SIZE, TARGET, PRODUCER),
     *("stream_num", "event_num", "label_num", "zero_copy_memory_size", "om_info_list", "attr_model_out_nodes_name"),
 )
+
+_SPACES = tuple(Space)
 
 
 def first_node_id(model: OmModel) -> int:
@@ -89,9 +92,9 @@ def _describe(
     if place is not None:
         out.size = place.size
         out.data_offset = place.offset
-        out.attr["gecc_space"].i = place.space
+        out.attr[SPACE].i = place.space
         if place.index:
-            out.attr["gecc_index"].i = place.index
+            out.attr[INDEX].i = place.index
 
 
 def _describe_weight(out: Message, weight: WeightEntry) -> None:
@@ -173,7 +176,7 @@ class _Encoder:
 
 
 def _arena_offset(desc: Message) -> int:
-    return desc.data_offset if "gecc_space" in desc.attr and desc.attr["gecc_space"].i == Space.ARENA else 0
+    return desc.data_offset if SPACE in desc.attr and desc.attr[SPACE].i == Space.ARENA else 0
 
 
 def encode_graph(model: OmModel, partition_sizes: tuple[int, ...]) -> Message:
@@ -317,12 +320,13 @@ class GraphReader:
 
     def _tensor(self, desc: Message, where: str) -> TensorDesc:
         place = None
-        if "gecc_space" in desc.attr:
-            space = required(desc.attr, "gecc_space", int, "a result", where)
-            if space not in tuple(Space):
-                raise OmError(f"a result lies in space {space}, expected 0 to {len(Space) - 1}", where=where)
-            index = required(desc.attr, "gecc_index", int, "a result", where) if "gecc_index" in desc.attr else 0
-            place = Operand(Space(space), desc.data_offset, desc.size, index)
+        attrs = desc.attr
+        if SPACE in attrs:
+            space = required(attrs, SPACE, int, "a result", where)
+            if not 0 <= space < len(_SPACES):
+                raise OmError(f"a result lies in space {space}, expected 0 to {len(_SPACES) - 1}", where=where)
+            index = required(attrs, INDEX, int, "a result", where) if INDEX in attrs else 0
+            place = Operand(_SPACES[space], desc.data_offset, desc.size, index)
         return TensorDesc(self._dtype(desc, where), tuple(desc.shape.dim), desc.layout, place)
 
     def nodes(self) -> tuple[GraphNode, ...]:

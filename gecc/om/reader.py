@@ -10,7 +10,9 @@ import hashlib
 import mmap
 import os
 import stat
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal, overload
 
 from gecc.errors import OmError
 from gecc.om.container import CHECKSUM_AT, CHECKSUM_SIZE, HEADER_SIZE, Container, PartitionType, parse_container
@@ -27,13 +29,14 @@ from gecc.om.graph import (
     GraphReader,
 )
 from gecc.om.kernel_store import BLOB_ITEM, INDEX_ITEM, parse_index, parse_store
-from gecc.om.records import SCHEMA, Buffer, OmModel, Weights
+from gecc.om.records import SCHEMA, Buffer, GraphNode, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
 from gecc.om.tasks import decode_tasks
-from gecc.om.verifier import check_abi, verify
+from gecc.om.verifier import check_abi, verify, verify_graph
 
 Verify = Literal["fast", "full"]
-"""How much of a file to hash: "fast" leaves out the bytes of the weights, which can change numbers, never addresses."""
+"""How much of a file to look at. "fast" does not hash the bytes of the weights, which can change numbers, never
+addresses, and decodes and verifies the graph's nodes when they are first looked at; "full" does all at once."""
 
 
 def read(path: str | os.PathLike[str], *, verify: Verify = "fast", abi: range | None = None) -> OmModel:
@@ -67,6 +70,27 @@ def _map(path: str) -> Buffer:
             os.close(fd)
     except OSError as e:
         raise OmError(f"cannot read the om file: {e.strerror}", where=f"'{path}'") from e
+
+
+class _LazyNodes(Sequence[GraphNode]):
+    """Nodes that are decoded when one is first asked for, which for most runs of a model is never."""
+
+    def __init__(self, count: int, decode: Callable[[], tuple[GraphNode, ...]]) -> None:
+        self._count = count
+        self._decode = decode
+        self._nodes: tuple[GraphNode, ...] | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> GraphNode: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[GraphNode, ...]: ...
+    def __getitem__(self, index: int | slice) -> GraphNode | tuple[GraphNode, ...]:
+        if self._nodes is None:
+            self._nodes = self._decode()
+        return self._nodes[index]
 
 
 class _Reader:
@@ -111,7 +135,7 @@ class _Reader:
             abi=graph.figure_int(ABI),
             inputs=graph.inputs(),
             outputs=graph.outputs(),
-            nodes=graph.nodes(),
+            nodes=(),
             weights=weights,
             blob=blob,
             kernels=parse_index(index, f"{self.where}, TBE_KERNELS, {INDEX_ITEM}"),
@@ -123,8 +147,16 @@ class _Reader:
             attrs=graph.attrs(),
         )
         self._check_figures(task_info, model, task_where)
-        verify(model, self.where)
+        model.nodes = _LazyNodes(graph.n_nodes, lambda: self._nodes(graph, model))
+        verify(model, self.where, graph=False)
+        if verify_mode == "full":
+            model.nodes = self._nodes(graph, model)
         return model
+
+    def _nodes(self, graph: GraphReader, model: OmModel) -> tuple[GraphNode, ...]:
+        nodes = graph.nodes()
+        verify_graph(replace(model, nodes=nodes), self.where)
+        return nodes
 
     def _model_def(self, where: str) -> Message:
         try:

@@ -29,12 +29,18 @@ MAX_BYTES = 1 << 46
 MAX_BLOCKS = (1 << 32) - 1
 
 
-def verify(model: OmModel, where: str = "the model", *, blob_size: int | None = None) -> None:
+def verify(model: OmModel, where: str = "the model", *, blob_size: int | None = None, graph: bool = True) -> None:
     """Check everything that is data. Raises OmError: what is wrong, what was found, what was expected.
 
-    `blob_size` stands for the size of a blob that is not at hand.
+    `blob_size` stands for the size of a blob that is not at hand. Without `graph` the nodes, and what refers to their
+    results, are left for `verify_graph`: people look at them, nothing that runs depends on them.
     """
-    _Verifier(model, where, memoryview(model.blob).nbytes if blob_size is None else blob_size).run()
+    _Verifier(model, where, memoryview(model.blob).nbytes if blob_size is None else blob_size).run(graph)
+
+
+def verify_graph(model: OmModel, where: str = "the model") -> None:
+    """Check the nodes of a model that is otherwise verified. Raises OmError."""
+    _Verifier(model, where, 0).graph()
 
 
 def check_abi(abi: int, supported: range, where: str) -> None:
@@ -58,12 +64,13 @@ class _Verifier:
     def fail(self, message: str, place: str = "") -> NoReturn:
         raise OmError(message, where=f"{self.where}, {place}" if place else self.where)
 
-    def run(self) -> None:
+    def run(self, graph: bool) -> None:
         self.figures()
         self.interface()
         self.weights()
         self.kernels()
-        self.nodes()
+        if graph:
+            self.graph()
         self.tasks()
 
     def extent(self, value: int, what: str, place: str = "") -> None:
@@ -102,8 +109,6 @@ class _Verifier:
         for i, io in enumerate(self.model.inputs):
             if io.source is not None:
                 self.fail(f"an input has source {io.source}, expected none", f"input {i} '{io.name}'")
-        for i, io in enumerate(self.model.outputs):
-            self.source(io.source, len(self.model.nodes), f"output {i} '{io.name}'")
 
     def weights(self) -> None:
         weights = self.model.weights
@@ -161,7 +166,9 @@ class _Verifier:
         if not 0 <= source.output < results:
             self.fail(f"reads result {source.output} of {source.kind} {source.index}, which has {results}", place)
 
-    def nodes(self) -> None:
+    def graph(self) -> None:
+        for i, io in enumerate(self.model.outputs):
+            self.source(io.source, len(self.model.nodes), f"output {i} '{io.name}'")
         for i, node in enumerate(self.model.nodes):
             place = f"node {i} '{node.name}'"
             if not node.type or node.type in RESERVED_TYPES:

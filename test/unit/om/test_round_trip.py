@@ -156,4 +156,5 @@ def test_names_are_made_unique_in_the_file_only() -> None:
         GraphNode(name, "Exp", (), ()) for name in ("a", "a", "a_1", "", "Exp_3", "NetOutput", ":", "a")
     )
     again = from_bytes(to_bytes(model))
+    assert len(again.nodes) == 8
     assert [n.name for n in again.nodes] == [n.name for n in model.nodes]
