@@ -81,7 +81,7 @@ def resized(
 ) -> Array:
     """ONNX Resize; `mode` is nearest or linear. Linear interpolation is separable, so each axis is done alone."""
     dtype = x.dtype
-    x = wide(x)
+    x = x.astype(np.float32) if mode == "linear" and dtype.kind in "iu" else wide(x)
     for axis, (size, scale) in enumerate(zip(shape, scales, strict=True)):
         old = x.shape[axis]
         if size == old and scale == 1:

@@ -11,9 +11,10 @@ from gecc.dialects.fused import Body
 from gecc.dialects.fused.build import Values
 from gecc.dialects.ge.movement import slice_bounds
 from gecc.dialects.ge.types import dims, elem, normal_axes, normal_axis, rank, tensor
+from gecc.errors import UnsupportedError
 from gecc.passes.ge.to_fused._common import gather_map
 from gecc.passes.ge.to_fused.linear import transpose_op
-from gecc.rewrite import Pattern, Rewriter
+from gecc.rewrite import Pattern, Rewriter, location_names
 
 
 class LowerConst(Pattern):
@@ -141,31 +142,43 @@ class LowerSplit(Pattern):
 
 
 class LowerPad(Pattern):
-    """ge.Pad: constant selects on a clamped load; reflect, edge and wrap compute the index."""
+    """ge.Pad: constant selects on a clamped load; reflect, edge and wrap compute the index.
+
+    Negative pads remove elements first: indices are those of the cropped operand, shifted back for the load.
+    """
 
     ops = (ge.Pad,)
 
     def rewrite(self, op: Operation, rw: Rewriter) -> None:
         assert isinstance(op, ge.Pad)
-        shape, pads, mode = dims(op.x), fused.ints(op.pads), op.mode.data
-        count = len(shape)
+        pads, mode, count = fused.ints(op.pads), op.mode.data, rank(op.x)
+        crop = [max(0, -p) for p in pads]
+        size = [extent - crop[i] - crop[count + i] for i, extent in enumerate(dims(op.x))]
+        for i, extent in enumerate(size):
+            limit = {"reflect": extent - 1, "wrap": extent}.get(mode)
+            if limit is not None and max(pads[i], pads[count + i]) > limit:
+                raise UnsupportedError(
+                    f"ge.Pad: mode {mode} adds {max(pads[i], pads[count + i])} elements to dimension {i}, which keeps "
+                    f"{extent}; expected at most {limit}",
+                    where=", ".join(location_names(op)) or None,
+                )
         inputs = [op.x] if op.value is None else [op.x, op.value]
 
         def body(b: Body, d: Values, t: Values) -> SSAValue:
             valid: SSAValue | None = None
             indices: list[SSAValue] = []
-            for i, size in enumerate(shape):
-                before, after = pads[i], pads[count + i]
+            for i, extent in enumerate(size):
+                before, after = max(0, pads[i]), max(0, pads[count + i])
                 index = b.sub(d[i], before)
-                if before > 0:
+                if before:
                     valid = b.both(valid, b.compare("ge", index, 0))
-                if after > 0:
-                    valid = b.both(valid, b.compare("lt", index, size))
-                indices.append(_padded(b, index, size, before, after, mode))
+                if after:
+                    valid = b.both(valid, b.compare("lt", index, extent))
+                indices.append(b.add(_padded(b, index, extent, before, after, mode), crop[i]))
             if mode != "constant":
                 return b.load(t[0], indices)
             fill = b.load(t[1], []) if op.value is not None else b.constant(0, fused.scalar_type(elem(op.x)))
-            if 0 in shape:  # nothing to load
+            if 0 in size:  # nothing to load
                 return fill
             value = b.load(t[0], indices)
             return value if valid is None else b.select(valid, value, fill)
@@ -175,16 +188,14 @@ class LowerPad(Pattern):
 
 def _padded(b: Body, index: SSAValue, size: int, before: int, after: int, mode: str) -> SSAValue:
     """The index to load from: inside [0, size) whenever `size` is not 0."""
-    if before <= 0 and after <= 0:
-        return index
     if mode in ("constant", "edge"):
-        if before > 0:
+        if before:
             index = b.maximum(index, 0)
-        return b.minimum(index, size - 1) if after > 0 else index
-    if before > 0:
+        return b.minimum(index, size - 1) if after else index
+    if before:
         mirror = b.sub(0, index) if mode == "reflect" else b.add(index, size)
         index = b.select(b.compare("lt", index, 0), mirror, index)
-    if after > 0:
+    if after:
         mirror = b.sub(2 * (size - 1), index) if mode == "reflect" else b.sub(index, size)
         index = b.select(b.compare("ge", index, size), mirror, index)
     return index
