@@ -102,6 +102,8 @@ def parse_passes(specs: Sequence[str] | str) -> tuple[ModulePass, ...]:
     Raises `CliError` for a spec that cannot be parsed, a pass that does not exist (naming the nearest) and options
     that the pass does not take.
     """
+    if not specs:
+        return ()
     from xdsl.transforms import get_all_passes
     from xdsl.utils.arg_spec import parse_pipeline
     from xdsl.utils.exceptions import ArgSpecParseError

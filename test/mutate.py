@@ -26,10 +26,22 @@ WHOLE_PASS = "(whole pass)"
 
 
 def lit_tests(name: str) -> list[Path]:
-    """The lit files of a pass: its mirror in test/passes, one file or a folder of them."""
+    """The lit files of a pass: its mirror in test/passes, a file (with `<pass>_errors.mlir` and the like) or a folder."""
     level, _, stem = name.partition("-")
-    mirror = ROOT / "passes" / level / stem.replace("-", "_")
-    return [mirror.with_suffix(".mlir")] if mirror.with_suffix(".mlir").is_file() else sorted(mirror.glob("*.mlir"))
+    folder, stem = ROOT / "passes" / level, stem.replace("-", "_")
+    return [
+        path for path in sorted(folder.rglob("*.mlir")) if pass_of_test(path) == f"{level}-{stem}".replace("_", "-")
+    ]
+
+
+def pass_of_test(path: Path) -> str | None:
+    """The pass that a file in test/passes is about: the longest name of a pass that its path begins with."""
+    level, *rest = path.relative_to(ROOT / "passes").with_suffix("").parts
+    if not rest:
+        return None
+    stem = f"{level}-{rest[0].replace('_', '-')}"
+    fits = [name for name in pass_files() if stem == name or (len(rest) == 1 and stem.startswith(f"{name}-"))]
+    return max(fits, key=len, default=None)
 
 
 def modules_of(name: str) -> list[ModuleType]:
@@ -83,7 +95,7 @@ def check(name: str) -> list[str]:
     """Survivors of pass `name`, each as a line of text; prints what it does."""
     tests = lit_tests(name)
     if not tests:
-        return [f"{name}: no test at test/passes/{name.replace('-', '/', 1).replace('-', '_')}.mlir"]
+        return [f"{name}: no test in test/passes/{name.partition('-')[0]}"]
     try:
         if not passes_all(tests):
             return [f"{name}: its tests fail before anything is changed"]

@@ -10,6 +10,7 @@ Only the standard library is imported here; the driver comes when there is IR to
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -118,6 +119,9 @@ def list_passes() -> Iterable[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run gecc-opt and return its exit code."""
+    if argv is None:
+        # a process of its own: thousands of classes and operations are made and kept, looking for garbage is in vain
+        gc.set_threshold(100_000, 50, 1000)
     try:
         return _run(argv)
     except CliError as error:
