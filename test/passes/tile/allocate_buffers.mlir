@@ -91,6 +91,32 @@ func.func @shared_in_phase() {
 
 // -----
 
+// Two halves of %a may each be overwritten, but not at one place; a single half at an aligned byte is taken over.
+// CHECK: inplace = 1 : i64
+// CHECK:         %a = tile.alloc bytes 128 align 64 offset [[A:.*]] :
+// CHECK-NOT:     %b = {{.*}} offset [[A]] :
+// CHECK:         %c = tile.alloc bytes 128 align 64 offset [[C:.*]] :
+// CHECK-NEXT:    tile.launch @k "C"
+func.func @halves() {
+  %x = tile.input 0 : memref<32xf32>
+  %y = tile.output 0 : memref<16xf32>
+  %a = tile.alloc bytes 128 align 64 : memref<32xf32>
+  tile.launch @k "A" ins(%x : memref<32xf32>) outs(%a : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 0
+  %lower = tile.view %a offset 0 : memref<32xf32> -> memref<16xf32>
+  %upper = tile.view %a offset 64 : memref<32xf32> -> memref<16xf32>
+  %b = tile.alloc bytes 64 align 64 : memref<16xf32>
+  tile.launch @k "B" ins(%lower, %upper : memref<16xf32>, memref<16xf32>) outs(%b : memref<16xf32>) params [] blocks 1 scratch 0 inplace [0, 1] phase 1
+  %c = tile.alloc bytes 128 align 64 : memref<32xf32>
+  tile.launch @k "C" ins(%b : memref<16xf32>) outs(%c : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 2
+  %half = tile.view %c offset 64 : memref<32xf32> -> memref<16xf32>
+  %d = tile.alloc bytes 64 align 64 : memref<16xf32>
+  tile.launch @k "D" ins(%half : memref<16xf32>) outs(%d : memref<16xf32>) params [] blocks 1 scratch 0 inplace [0] phase 3
+  tile.launch @k "E" ins(%d : memref<16xf32>) outs(%y : memref<16xf32>) params [] blocks 1 scratch 0 inplace [0] phase 4
+  func.return
+}
+
+// -----
+
 // Empty and untouched buffers need no bytes; a function without launches has an empty arena.
 // CHECK: {tile.memory = {arena = 0 : i64, lower_bound = 0 : i64, sum = 64 : i64, buffers = 2 : i64, inplace = 0 : i64
 // CHECK:         tile.alloc bytes 0 align 64 offset 0 : memref<0xf32>
