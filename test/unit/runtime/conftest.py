@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -206,6 +207,18 @@ def chain(length: int) -> OmModel:
     """`length` phases, each adding to every element one further along; reads the input, ends in the output."""
     places = [graph_input(0), *(arena(i % 2) for i in range(length - 1)), graph_output(0)]
     return model([task("shifted", i, places[i], places[i + 1], 5 * i + 1) for i in range(length)])
+
+
+_MASK = os.sched_getaffinity(0)
+
+
+@pytest.fixture(autouse=True)
+def _mask_is_kept() -> Iterator[None]:
+    """No test may leave this thread with another CPU mask, so that none starts with one."""
+    yield
+    found = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, _MASK)
+    assert found == _MASK
 
 
 @pytest.fixture
