@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
-from gecc.frontend.onnx.builder import element, rank, shape
+from gecc.frontend.onnx.builder import rank, shape
 from gecc.frontend.onnx.node import Node
 from gecc.frontend.onnx.registry import onnx_op
 
@@ -253,11 +253,7 @@ def dropout(n: Node) -> Sequence[SSAValue]:
         n.refuse("Dropout in training mode is not supported", hint="export the model in evaluation mode")
     if not n.wants(1):
         return [x]
-    kept = np.array([1], bool) if n.opset >= 10 else np.array([1], _dtype(x))
-    return [x, n.add(ge.ConstantOfShape(n.build.extents(x, 0, rank(x)), ge.dense(kept)))]
-
-
-def _dtype(x: SSAValue) -> np.dtype:
-    from gecc.weights import numpy_dtype
-
-    return numpy_dtype(element(x))
+    if n.opset < 12:
+        n.refuse("the mask of Dropout is not supported below opset 12, where the standard does not define it")
+    kept = ge.dense(np.array([True]))
+    return [x, n.add(ge.ConstantOfShape(n.build.extents(x, 0, rank(x)), kept))]

@@ -46,19 +46,16 @@ def instance_normalization(n: Node) -> SSAValue:
     return _affine(n, normal, n.input(1), n.input(2))
 
 
-@onnx_op("GroupNormalization", since=18)
+@onnx_op("GroupNormalization", since=21)
 def group_normalization(n: Node) -> SSAValue:
-    """Channels in groups; scale and bias are per group at opset 18, per channel from 21 on."""
+    """Channels in groups; scale and bias per channel. (The standard withdrew the first form, of opset 18.)"""
     x, groups = n.input(0), n.attr_int("num_groups")
     channels = shape(x)[1]
     if channels != -1 and channels % groups:
         n.invalid(f"num_groups = {groups} does not divide {channels} channels")
     grouped = _grouped(n, x, groups)
     normal = n.add(ge.LayerNorm(grouped, axis=2, epsilon=n.attr_float("epsilon", 1e-5)))
-    scale, bias = n.input(1), n.input(2)
-    if n.opset < 21:
-        return n.build.reshape_like(_affine(n, normal, scale, bias), x)
-    return _affine(n, n.build.reshape_like(normal, x), scale, bias)
+    return _affine(n, n.build.reshape_like(normal, x), n.input(1), n.input(2))
 
 
 def _grouped(n: Node, x: SSAValue, groups: int) -> SSAValue:
