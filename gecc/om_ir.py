@@ -12,53 +12,27 @@ from collections.abc import Iterator
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType, i8
-from xdsl.ir import Block, Operation, Region, SSAValue
 
-from gecc.dialects.om.graph import InputOp, NodeOp, OutputOp, WeightOp, tensor
+from gecc.dialects.om.build import build_model
+from gecc.dialects.om.graph import WeightOp, tensor
 from gecc.dialects.om.model import ModelOp
-from gecc.dialects.om.tasks import EntryOp, EventRecordOp, EventWaitOp, KernelOp
 from gecc.errors import PassError
-from gecc.om.records import Buffer, OmModel, Source, Weights
-from gecc.rewrite import fuse_locations, name_location
+from gecc.om.records import Buffer, OmModel, Weights
 from gecc.weights.attribute import WeightAttr
 from gecc.weights.store import WeightStore
 
 
 def from_model(model: OmModel, store: WeightStore) -> ModuleOp:
     """The module for a model. Weights and blob become entries of `store`, which keeps views of them."""
-    ops: list[Operation] = []
-    values: dict[Source, SSAValue] = {}
-    for i, io in enumerate(model.inputs):
-        ops.append(op := InputOp(io))
-        values[Source("input", i)] = op.result
     whole = np.frombuffer(model.weights.materialize(), np.uint8)
-    for i, entry in enumerate(model.weights.entries):
+    weights: list[WeightOp] = []
+    for entry in model.weights.entries:
         digest = store.add_array(whole[entry.offset : entry.offset + entry.size])
         value = WeightAttr(digest, tensor(entry.dtype, entry.shape))
-        ops.append(op := WeightOp(entry.name, entry.offset, value, entry.layout))
-        values[Source("weight", i)] = op.result
-    for i, node in enumerate(model.nodes):
-        ops.append(op := NodeOp(node, [None if s is None else values[s] for s in node.inputs]))
-        op.location = fuse_locations(name_location(name) for name in node.onnx_names)
-        values.update((Source("node", i, o), value) for o, value in enumerate(op.results_))
-    ops += [OutputOp(io, None if io.source is None else values[io.source]) for io in model.outputs]
-    ops += [EntryOp(entry) for entry in model.kernels]
-    ops += _tasks(model)
+        weights.append(WeightOp(entry.name, entry.offset, value, entry.layout))
     blob = np.frombuffer(model.blob, np.uint8)
     name = WeightAttr(store.add_array(blob), TensorType(i8, [blob.size])) if blob.size else None
-    return ModuleOp([ModelOp(model, name, Region(Block(ops) if ops else ()))])
-
-
-def _tasks(model: OmModel) -> Iterator[Operation]:
-    phase = 0
-    for task in model.tasks:
-        while phase < task.phase:
-            yield EventRecordOp(phase)
-            yield EventWaitOp(phase)
-            phase += 1
-        op = KernelOp(task)
-        op.location = fuse_locations(name_location(name) for name in model.nodes[task.op_index].onnx_names)
-        yield op
+    return ModuleOp([build_model(model, weights, name)])
 
 
 def to_model(module: ModuleOp, store: WeightStore) -> OmModel:
