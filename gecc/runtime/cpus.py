@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from gecc.errors import InputError
+from gecc.runtime.claims import claim
 
 Affinity: TypeAlias = Literal["auto", "none"] | Iterable[int]
 """Where ranks run: "auto" pins each to a CPU of its own, "none" leaves them to the system, a list names the CPUs."""
@@ -87,7 +88,7 @@ def plan(ranks: int, affinity: Affinity) -> Plan:
     """The CPU of each rank. Raises InputError for an affinity that cannot be had.
 
     "auto" pins only several ranks, and only when each gets a core of its own: sharing one, they would wait for each
-    other's time slices.
+    other's time slices. It prefers cores that no other gecc process of this user took (`gecc.runtime.claims`).
     """
     if isinstance(affinity, str):
         if affinity == "none":
@@ -95,7 +96,7 @@ def plan(ranks: int, affinity: Affinity) -> Plan:
         if affinity != "auto":
             raise InputError(f"affinity is '{affinity}', expected 'auto', 'none' or a list of CPUs")
         available = cores()
-        return tuple(available[:ranks]) if 1 < ranks <= len(available) else ()
+        return tuple(claim(available, ranks)) if 1 < ranks <= len(available) else ()
     chosen = tuple(affinity)
     if len(chosen) < ranks:
         raise InputError(f"affinity names {len(chosen)} CPUs {list(chosen)}, expected one for each of {ranks} ranks")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gecc.om.records import KernelTask
-from gecc.runtime import cpus
+from gecc.runtime import claims, cpus
 from gecc.runtime.schedule import shares, useful_ranks
 
 
@@ -58,8 +60,61 @@ def test_default_ranks(monkeypatch: pytest.MonkeyPatch, limit: float | None, wan
 
 def test_auto_pins_only_ranks_that_get_a_core_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpus, "cores", lambda: [3, 5, 6])
+    monkeypatch.setattr(cpus, "claim", lambda available, count: available[:count])
     assert [cpus.plan(ranks, "auto") for ranks in (1, 2, 3, 4)] == [(), (3, 5), (3, 5, 6), ()]
     assert cpus.plan(2, "none") == ()
+
+
+def in_another_process(folder: Path, code: str) -> subprocess.Popen[str]:
+    code = f"from pathlib import Path\nfrom gecc.runtime import claims\nfolder = Path({str(folder)!r})\n{code}"
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+
+
+def test_processes_prefer_cpus_that_none_other_claimed(tmp_path: Path) -> None:
+    code = "print(claims.claim([0, 1, 2, 3], 2, folder), flush=True)\ninput()"
+    try:
+        with in_another_process(tmp_path / "claims", code) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "[0, 1]\n"
+            assert claims.claim([0, 1, 2, 3], 1, tmp_path / "claims") == [2]
+            assert claims.claim([0, 1, 2, 3], 2, tmp_path / "claims") == [2, 3]
+            assert claims.claim([0, 1, 2, 3], 3, tmp_path / "claims") == [0, 2, 3]
+            other.communicate("\n")
+        claims.release()
+        assert claims.claim([0, 1, 2, 3], 2, tmp_path / "claims") == [0, 1]
+    finally:
+        claims.release()
+
+
+def test_a_forked_child_does_not_hold_its_parents_claims(tmp_path: Path) -> None:
+    code = """
+import os
+assert claims.claim([0, 1], 1, folder) == [0]
+child = os.fork()
+if child == 0:
+    os._exit(0 if claims.claim([0, 1], 1, folder) == [1] else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+child = os.fork()
+if child == 0:
+    os._exit(0 if claims.claim([0, 1], 1, folder) == [1] else 1)  # the first child's claim is gone with it
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    with in_another_process(tmp_path, code) as process:
+        assert process.wait(30) == 0
+
+
+def test_a_folder_that_cannot_be_used_means_no_claims(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert claims.claim([4, 5, 6], 2, tmp_path / "file") == [4, 5]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "4").symlink_to(tmp_path / "victim")
+    try:
+        assert claims.claim([4, 5, 6], 1, tmp_path / "folder") == [5]
+        assert not (tmp_path / "victim").exists()
+    finally:
+        claims.release()
 
 
 def test_a_list_is_taken_as_it_is() -> None:
