@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from gecc.om.records import OmModel, Weights
+from gecc.om.records import OmModel
+from gecc.om.writer import write
 
 _PRELUDE = """
-import pickle, sys
+import sys
 import numpy as np
-with open(sys.argv[1], "rb") as file:
-    model, x, want = pickle.load(file)
-from gecc.runtime.executor import Executor
+from gecc.runtime.executor import load
+path = sys.argv[1]
+x, want = np.load(sys.argv[2])
 """
 
 
-def run(tmp_path: Path, model: OmModel, x: np.ndarray, want: np.ndarray, code: str) -> str:
-    """Run `code` in a new process with model, x, want and Executor; its output."""
-    file = tmp_path / "model"
-    # Nothing here reads weights, and a view of them cannot be pickled.
-    file.write_bytes(pickle.dumps((replace(model, weights=Weights()), x, want)))
+def run(folder: Path, model: OmModel, x: np.ndarray, want: np.ndarray, code: str) -> str:
+    """Run `code` in a new process with the path of the om, x, want and load; its output."""
+    write(model, folder / "model.om")
+    np.save(folder / "arrays.npy", np.stack([x, want]))
     done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", _PRELUDE + code, str(file)],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", _PRELUDE + code, "model.om", "arrays.npy"],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=60,
@@ -42,7 +41,7 @@ def test_a_forked_child_starts_its_own_pool(tmp_path: Path, make, x: np.ndarray)
     """The child inherits an executor whose workers stayed in the parent, and a lock that a thread may hold."""
     code = """
 import os, threading
-executor = Executor(model, threads=3)
+executor = load(path, threads=3)
 assert np.array_equal(executor.run([x])["y0"], want)
 stop = threading.Event()
 def busy():
@@ -54,7 +53,7 @@ for _ in range(10):
     child = os.fork()
     if child == 0:
         good = all(np.array_equal(executor.run([x])["y0"], want) for _ in range(3))
-        with Executor(model, threads=2) as other:
+        with load(path, threads=2) as other:
             good &= np.array_equal(other.run([x])["y0"], want)
         os._exit(0 if good else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -69,7 +68,7 @@ print("done")
 def test_a_child_of_multiprocessing_ends(tmp_path: Path, make, x: np.ndarray) -> None:
     code = """
 import multiprocessing
-executor = Executor(model, threads=2)
+executor = load(path, threads=2)
 assert np.array_equal(executor.run([x])["y0"], want)
 def work(queue):
     queue.put(executor.run([x])["y0"])
@@ -88,7 +87,7 @@ print("done")
 def test_exit_joins_workers_with_an_executor_open(tmp_path: Path, make, x: np.ndarray) -> None:
     code = """
 import atexit, threading
-executor = Executor(model, threads=3)
+executor = load(path, threads=3)
 assert np.array_equal(executor.run([x])["y0"], want)
 workers = [thread for thread in threading.enumerate() if thread.name.startswith("gecc-")]
 assert len(workers) == 2
@@ -105,7 +104,7 @@ atexit.register(pool.shutdown)
 def test_exit_while_a_thread_runs(tmp_path: Path, make, x: np.ndarray) -> None:
     code = """
 import threading, time
-executor = Executor(model, threads=2)
+executor = load(path, threads=2)
 def forever():
     while True:
         executor.run([x])
@@ -118,7 +117,7 @@ time.sleep(0.05)
 def test_running_imports_nothing_of_the_compiler(tmp_path: Path, make, x: np.ndarray) -> None:
     code = """
 from gecc.runtime.profile import Profile
-with Executor(model, threads=2) as executor:
+with load(path, threads=2) as executor:
     assert np.array_equal(executor.run([x], profile=Profile())["y0"], want)
 parts = ("xdsl", "onnx", "llvmlite", "gecc.codegen", "gecc.dialects", "gecc.passes", "gecc.interp", "gecc.frontend")
 print([name for name in sys.modules if name.startswith(parts)])
