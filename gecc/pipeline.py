@@ -6,6 +6,7 @@ passes that bring an imported module to tiled kernels on tensors. A name is a pa
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "ge-fold-batch-norm",
         "ge-recognise-gelu",
         "ge-recognise-hard-swish",
+        "ge-recognise-silu",
         "ge-recognise-layer-norm",
         "ge-choose-layouts",
         "ge-canonicalize",
@@ -184,3 +186,48 @@ def run_passes(
                 raise
         if after is not None:
             after(str(step), module)
+
+
+def stage_of(module: ModuleOp) -> str:
+    """The stage that a module is at, told from its operations: one of `STAGES`.
+
+    A module with functions of several stages is at the earliest of them; one without any graph operation is at "ge".
+    """
+    from gecc.verify import graph_operations
+
+    if any(op.name == "om.model" for op in module.body.ops):
+        return "om"
+    found: set[str] = set()
+    for op in graph_operations(module):
+        dialect = op.name.partition(".")[0]
+        if dialect == "tile":
+            on_memory = op.name in ("tile.input", "tile.output", "tile.alloc") or any(
+                value.type.name == "memref" for value in op.operands
+            )
+            found.add("buffer" if on_memory else "tile")
+        elif dialect in ("ge", "fused"):
+            found.add(dialect)
+    return next((stage for stage in STAGES if stage in found), "ge")
+
+
+def specs_between(level: str, start: str, stage: str) -> tuple[str, ...]:
+    """The passes of `level` that bring a module from stage `start` to the end of `stage`.
+
+    Raises `CliError` when `stage` lies before `start`, and for an unknown level or stage.
+    """
+    specs = specs_until(level, stage)
+    if STAGES.index(stage) < STAGES.index(start):
+        raise CliError(f"the module is at stage '{start}', which lies behind '{stage}'")
+    names = [spec.partition("{")[0] for spec in specs]
+    first = {"ge": 0, "fused": "ge-to-fused", "tile": "fused-to-tile", "buffer": "tile-bufferize", "om": len(specs)}[start]
+    if isinstance(first, str):
+        first = names.index(first) + 1 if first in names else len(names)
+    return specs[first:]
+
+
+def for_target(passes: Sequence[ModulePass], target: str) -> tuple[ModulePass, ...]:
+    """The same passes, those with a `target` option compiling for the machine of this name."""
+    return tuple(
+        dataclasses.replace(step, target=target) if any(f.name == "target" for f in dataclasses.fields(step)) else step
+        for step in passes
+    )
