@@ -24,7 +24,6 @@ from gecc.dialects.ge.types import (
     ANY,
     DYNAMIC,
     FLOAT,
-    INTEGER,
     AnyTensor,
     agree,
     broadcast,
@@ -269,7 +268,7 @@ class DynResize(GeOp):
         self.setup([x, scales, sizes], properties, types_of(result_type))
 
     def infer(self) -> Sequence[AnyTensor]:
-        check_dtype("x", self.x, ANY if self.mode.data == "nearest" else FLOAT + INTEGER)
+        check_dtype("x", self.x, ANY if self.mode.data == "nearest" else FLOAT)
         if (self.scales is None) == (self.sizes is None):
             found = "neither" if self.scales is None else "both"
             raise VerifyException(f"has {found} of scales and sizes, expected exactly one")

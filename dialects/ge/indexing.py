@@ -16,7 +16,6 @@ from gecc.dialects.ge.types import (
     DYNAMIC,
     FLOAT,
     INDEX,
-    INTEGER,
     AnyTensor,
     agree,
     check_dtype,
@@ -151,7 +150,7 @@ class Resize(GeOp):
         self.setup([x], properties, [like(tensor(value), shape)])
 
     def infer(self) -> Sequence[AnyTensor]:
-        check_dtype("x", self.x, ANY if self.mode.data == "nearest" else FLOAT + INTEGER)
+        check_dtype("x", self.x, ANY if self.mode.data == "nearest" else FLOAT)
         check_rank("result", self.result, rank(self.x))
         scales = self.scales.get_values()
         if len(scales) != rank(self.x) or min(scales, default=1) <= 0:

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects.ge.base import GeOp, Prop, Value, ge_op, types_of
 from gecc.dialects.ge.props import bool_prop, float_prop, word_prop
@@ -289,6 +290,11 @@ class Mod(Binary):
     """Remainder with the sign of x2 (integers), or with the sign of x1 when fmod"""
 
     fmod = bool_prop()
+
+    def infer(self) -> Sequence[AnyTensor]:
+        if elem(self.x1) in FLOAT and not self.fmod.value.data:
+            raise VerifyException(f"x1 has element type {elem(self.x1)}, for which fmod must be true")
+        return super().infer()
 
 
 @entry(ANY, result=i1)

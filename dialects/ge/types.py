@@ -158,7 +158,7 @@ def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
     result: list[int] = []
     for i in range(width):
         column = [s[i - width + len(s)] for s in shapes if i - width + len(s) >= 0]
-        sizes = sorted({d for d in column if d not in (1, DYNAMIC)})
+        sizes = list(dict.fromkeys(d for d in column if d not in (1, DYNAMIC)))
         if len(sizes) > 1:
             text = " and ".join(spell(s) for s in shapes)
             raise VerifyException(f"shapes {text} do not broadcast: {sizes[0]} and {sizes[1]} in dimension {i}")
