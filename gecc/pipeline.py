@@ -219,7 +219,9 @@ def specs_between(level: str, start: str, stage: str) -> tuple[str, ...]:
     if STAGES.index(stage) < STAGES.index(start):
         raise CliError(f"the module is at stage '{start}', which lies behind '{stage}'")
     names = [spec.partition("{")[0] for spec in specs]
-    first = {"ge": 0, "fused": "ge-to-fused", "tile": "fused-to-tile", "buffer": "tile-bufferize", "om": len(specs)}[start]
+    first = {"ge": 0, "fused": "ge-to-fused", "tile": "fused-to-tile", "buffer": "tile-bufferize", "om": len(specs)}[
+        start
+    ]
     if isinstance(first, str):
         first = names.index(first) + 1 if first in names else len(names)
     return specs[first:]

@@ -97,3 +97,22 @@ def mark_elided(module: ModuleOp) -> None:
     module.attributes.pop(SIDE_FILE, None)
     if weight_digests([module]):
         module.attributes[ELIDED] = UnitAttr()
+
+
+def without_weights(module: ModuleOp) -> ModuleOp:
+    """A copy of `module` marked as written without its weights."""
+    copy = module.clone()
+    copy.location = module.location
+    mark_elided(copy)
+    return copy
+
+
+def module_text(module: ModuleOp, *, locations: bool = False) -> str:
+    """A module as text that the parser reads; with `locations`, its origins too."""
+    from io import StringIO
+
+    from xdsl.printer import Printer
+
+    text = StringIO()
+    Printer(stream=text, print_debuginfo=locations).print_op(module)
+    return text.getvalue() + "\n"

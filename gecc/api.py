@@ -1,0 +1,202 @@
+"""What users call: `compile` a model, `save` it, `load` it, run it.
+
+    model = gecc.compile("net.onnx", input_shapes={"x": (1, 3, 224, 224)})
+    model.save("net.om")
+    executor = gecc.load("net.om", threads=2)
+    results = executor.run({"x": array})
+
+Importing this module imports neither the compiler nor what it needs: loading an om takes numpy and protobuf alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from gecc.om.records import IoDesc, OmModel
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+
+    from gecc.dumps import Dumps
+    from gecc.om.reader import Verify
+    from gecc.runtime.cpus import Affinity
+    from gecc.runtime.executor import Executor
+
+Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
+"""An ONNX model: a file, its bytes, or the message itself."""
+
+MODEL_NAME = "ge.model_name"
+"""Module attribute: what the om will call the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A compiled model in memory. `om` is all that its file will say."""
+
+    om: OmModel
+
+    @property
+    def name(self) -> str:
+        """The name of the ONNX graph."""
+        return self.om.name
+
+    @property
+    def target(self) -> str:
+        """The name of the machine description it was compiled for."""
+        return self.om.target
+
+    @property
+    def inputs(self) -> tuple[IoDesc, ...]:
+        """Names, element types and shapes of the inputs, in order."""
+        return self.om.inputs
+
+    @property
+    def outputs(self) -> tuple[IoDesc, ...]:
+        """Names, element types and shapes of the outputs, in order."""
+        return self.om.outputs
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the om file, all or nothing. Raises OSError when the disk refuses."""
+        from gecc.om.writer import write
+
+        write(self.om, path)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the om file."""
+        from gecc.om.writer import to_bytes
+
+        return to_bytes(self.om)
+
+
+def compile(
+    model: Source,
+    *,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    opt_level: str | int = "O2",
+    target: str = "host",
+    dumps: Dumps | None = None,
+) -> Model:
+    """Compile an ONNX model.
+
+    input_shapes: sizes for the inputs whose dimensions the model leaves open, by input name.
+    opt_level: "O0" (legal, nothing fused), "O1" (folding, epilogues) or "O2" (everything); 0 to 2 do as well.
+    target: the name of a machine description (`gecc.target.TARGETS`), or "host" for the best this machine can run.
+    dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
+
+    Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
+    compiled, ShapeError for sizes missing or in conflict, CodegenError when machine code cannot be made.
+    """
+    from gecc.context import make_context
+
+    ctx = make_context()
+    return compile_module(ctx, import_model(ctx, model, input_shapes), opt_level=opt_level, target=target, dumps=dumps)
+
+
+def import_model(ctx: Context, model: Source, input_shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
+    """An ONNX model as a module of the ge level, its weights in the store of `ctx`. Raises as `compile` does."""
+    from xdsl.dialects.builtin import StringAttr
+
+    from gecc.frontend.onnx import import_onnx
+    from gecc.rewrite import location_names
+
+    module = import_onnx(ctx, model, input_shapes=input_shapes)
+    graph = location_names(module)
+    module.attributes[MODEL_NAME] = StringAttr(graph[0] if graph else "main")
+    return module
+
+
+def compile_module(
+    ctx: Context,
+    module: ModuleOp,
+    *,
+    opt_level: str | int = "O2",
+    target: str = "host",
+    dumps: Dumps | None = None,
+) -> Model:
+    """Compile a module of any level, which is used up. Raises as `compile` does."""
+    from gecc.codegen.emit import emit
+    from gecc.weights import store_of
+
+    lower(ctx, module, opt_level=opt_level, target=target, dumps=dumps)
+    return Model(emit(module, store_of(ctx)))
+
+
+def lower(
+    ctx: Context,
+    module: ModuleOp,
+    *,
+    opt_level: str | int = "O2",
+    stage: str = "om",
+    target: str = "host",
+    dumps: Dumps | None = None,
+) -> None:
+    """Bring a module, in place, from the level it is at to the end of `stage` (see `gecc.pipeline.STAGES`).
+
+    The module is verified before the first pass and after the last. Raises CliError for an unknown level, stage or
+    one that lies behind, ShapeError for inputs of unknown size, PassError for a module without its weights.
+    """
+    from gecc import pipeline
+    from gecc.dumps import Dumps
+    from gecc.errors import PassError
+    from gecc.text import ELIDED
+    from gecc.verify import has_provenance
+
+    if ELIDED in module.attributes:
+        raise PassError(f"the module was written without its weights ({ELIDED})", hint="write it again without --elide")
+    name = target_name(target)
+    level = f"O{opt_level}" if isinstance(opt_level, int) else opt_level
+    start = pipeline.stage_of(module)
+    specs = pipeline.specs_between(level, start, stage)
+    if start == "ge":
+        from gecc.frontend.onnx.inputs import require_static
+
+        require_static(module)
+    dumps = Dumps.from_environment() if dumps is None else dumps
+    dumps.write("import" if start == "ge" else start, ctx, module, last=not specs)
+    written = 0
+
+    def after(step: str, module: ModuleOp) -> None:
+        nonlocal written
+        written += 1
+        dumps.write(step.partition("{")[0], ctx, module, last=written == len(specs))
+
+    passes = pipeline.for_target(pipeline.parse_passes(specs), name)
+    pipeline.run_passes(ctx, module, passes, verify_each=False, locations=has_provenance(module), after=after)
+
+
+def target_name(target: str) -> str:
+    """The name of a target; "host" is the best that this machine runs. Raises UnsupportedError for an unknown one."""
+    from gecc.target import host
+    from gecc.target import load as load_target
+
+    return (host() if target == "host" else load_target(target)).name
+
+
+def load(
+    model: str | os.PathLike[str] | Model | OmModel,
+    *,
+    threads: int | None = None,
+    affinity: Affinity = "auto",
+    verify: Verify = "fast",
+) -> Executor:
+    """Make a compiled model ready to run: an om file, or a `Model` that was just compiled.
+
+    threads: number of ranks; by default the cores this process may use and that have work. Results do not depend on it.
+    affinity: "auto" pins each rank to a CPU of its own, "none" leaves them free, a list names the CPUs.
+    verify: "full" also hashes the weights' bytes of a file.
+
+    Raises OmError for a file that is damaged, for another machine or of another version, InputError for threads or
+    affinity that cannot be had.
+    """
+    from gecc.runtime import executor
+
+    if isinstance(model, Model):
+        model = model.om
+    if isinstance(model, OmModel):
+        return executor.Executor(model, threads=threads, affinity=affinity)
+    return executor.load(model, threads=threads, affinity=affinity, verify=verify)

@@ -1,0 +1,137 @@
+"""The module after each pass, written to files as the Graph Engine does it.
+
+DUMP_GE_GRAPH switches dumps on: 1 writes text with its weights beside it, 2 text without them, 3 only which operation
+reads what. DUMP_GRAPH_LEVEL says which: 1 after every pass, 2 (the default) at the end of each level, 3 the last only,
+4 the first only, or names `A|B`: the stages whose name contains one of them. DUMP_GRAPH_PATH is the folder, by default
+the current one. Files are `ge_graph_<n>_<stage>.mlir` and, for graphs, `.onnx` for Netron.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from gecc.errors import CliError
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation, SSAValue
+
+Content = Literal["off", "weights", "text", "structure"]
+
+_CONTENTS: dict[str, Content] = {"1": "weights", "2": "text", "3": "structure"}
+
+ENDS_OF_LEVELS = frozenset(
+    {"import", "ge-to-fused", "fused-to-tile", "tile-deduplicate-kernels", "tile-allocate-buffers", "tile-to-om"}
+)
+"""What level 2 writes: the imported graph and what each lowering makes of it."""
+
+
+@dataclass
+class Dumps:
+    """What to write, and where. `select` is a value of DUMP_GRAPH_LEVEL."""
+
+    content: Content = "off"
+    select: str = "2"
+    folder: Path = field(default_factory=Path)
+    count: int = 0
+    """Files' number `<n>`: dumps written so far."""
+    _first: bool = True
+
+    @staticmethod
+    def from_environment(environment: Mapping[str, str] | None = None) -> Dumps:
+        """What the DUMP_* variables ask for; another value of DUMP_GE_GRAPH than 1, 2, 3 means no dumps."""
+        env = os.environ if environment is None else environment
+        return Dumps(
+            _CONTENTS.get(env.get("DUMP_GE_GRAPH", ""), "off"),
+            env.get("DUMP_GRAPH_LEVEL", "2") or "2",
+            Path(env.get("DUMP_GRAPH_PATH", "") or "."),
+        )
+
+    def wanted(self, stage: str, *, last: bool) -> bool:
+        """Whether `stage` is one of those selected."""
+        if self.content == "off":
+            return False
+        match self.select:
+            case "1":
+                return True
+            case "2":
+                return stage in ENDS_OF_LEVELS or last
+            case "3":
+                return last
+            case "4":
+                return self._first
+            case names:
+                return any(name in stage for name in names.split("|") if name)
+
+    def write(self, stage: str, ctx: Context, module: ModuleOp, *, last: bool = False) -> None:
+        """Write the module as it stands after `stage`, if selected. `last` says that no pass follows.
+
+        Raises CliError when the folder cannot be written.
+        """
+        wanted = self.wanted(stage, last=last)
+        self._first = False
+        if not wanted:
+            return
+        path = self.folder / f"ge_graph_{self.count:03d}_{stage}.mlir"
+        self.count += 1
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._write(path, ctx, module)
+        except OSError as error:
+            raise CliError(f"cannot write the dump '{path}': {error.strerror}", hint="DUMP_GRAPH_PATH") from error
+
+    def _write(self, path: Path, ctx: Context, module: ModuleOp) -> None:
+        from gecc.text import module_text, save_weights, without_weights
+
+        if self.content == "structure":
+            path.write_text("\n".join(structure(module)) + "\n", encoding="utf-8")
+            return
+        if self.content == "weights":
+            copy = module.clone()
+            copy.location = module.location
+            save_weights(ctx, [copy], path)
+        else:
+            copy = without_weights(module)
+        path.write_text(module_text(copy), encoding="utf-8")
+        self._write_onnx(path.with_suffix(".onnx"), ctx, module)
+
+    def _write_onnx(self, path: Path, ctx: Context, module: ModuleOp) -> None:
+        from gecc.frontend.onnx.export import export_view
+        from gecc.pipeline import stage_of
+
+        if stage_of(module) in ("ge", "fused", "tile"):
+            path.write_bytes(export_view(ctx, module).SerializeToString(deterministic=True))
+
+
+def structure(module: ModuleOp) -> Iterator[str]:
+    """A line for each operation of the graph: what it makes, what it reads, and the ONNX nodes it comes from.
+
+    It is for people; there is no way back from it.
+    """
+    from xdsl.dialects.func import FuncOp
+
+    from gecc.rewrite import location_names
+
+    for function in module.body.ops:
+        if not isinstance(function, FuncOp):
+            continue
+        names: dict[SSAValue, str] = {arg: f"%{arg.name_hint or f'arg{arg.index}'}" for arg in function.args}
+        arguments = ", ".join(f"{names[arg]}: {arg.type}" for arg in function.args)
+        yield f"func.func @{function.sym_name.data}({arguments}) {{"
+        for op in function.body.block.ops:
+            for result in op.results:
+                names[result] = f"%{len(names)}"
+            yield f"  {_line(op, names)}{''.join(f'  // {name}' for name in location_names(op))}"
+        yield "}"
+
+
+def _line(op: Operation, names: Mapping[SSAValue, str]) -> str:
+    results = ", ".join(names[r] for r in op.results)
+    kinds = ", ".join(str(r.type) for r in op.results)
+    operands = ", ".join(names[x] for x in op.operands)
+    return f"{results} = {op.name}({operands}) : {kinds}" if results else f"{op.name}({operands})"
