@@ -41,6 +41,8 @@ class _Fold(Pattern):
         anchor = value.owner
         if not isinstance(anchor, ANCHORS):
             return None
+        if element(value) not in ge.FLOAT:
+            return miss(op, "{} computes in {}, need a floating-point type", anchor.name, element(value))
         if uses(value) != 1:
             return miss(op, "the result of {} has {} uses, need 1", anchor.name, uses(value))
         if anchor.bias is not None and constant(anchor.bias, self.store) is None:
@@ -66,10 +68,12 @@ class _Fold(Pattern):
                 return miss(op, "the weight of {} is not constant", anchor.name)
             scale = np.broadcast_to(affine.scale, (channels,))
             scaled = weight.astype(np.float64) * _over_weight(anchor, scale)
-            if not np.isfinite(scaled.astype(dtype)).all():
+            with np.errstate(over="ignore"):
+                rounded = scaled.astype(dtype)
+            if not np.isfinite(rounded.astype(np.float64)).all():
                 return miss(op, "the scaled weight of {} overflows {}", anchor.name, dtype)
             bias = bias * scale
-            const = ge.Const(self.store.attr_for(scaled.astype(dtype)))
+            const = ge.Const(self.store.attr_for(rounded))
             new.append(const)
             weight_value = const.results[0]
         if affine.shift is not None:

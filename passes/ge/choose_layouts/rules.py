@@ -15,6 +15,7 @@ from gecc.weights import item_bytes
 
 LAYOUT = "NHWC"
 RANK = 4
+_TO_NCHW = (0, 3, 1, 2)
 
 ANCHORS = (ge.Conv2D, ge.ConvTranspose2D, ge.MaxPool, ge.AvgPool, ge.Resize)
 """Run in NHWC: the kernels read channels as vectors."""
@@ -94,11 +95,15 @@ def transpose_is_free(op: ge.Transpose, from_nhwc: bool, to_nhwc: bool) -> bool:
 
 
 def writes_nhwc(op: ge.Transpose) -> bool:
-    """Whether `op` moves nothing exactly when it makes NHWC of row-major: from channels-last, logically, to NCHW."""
+    """Whether `op` moves nothing exactly when it makes NHWC of row-major: from channels-last, logically, to NCHW.
+
+    With dimensions of 1 some are free in the other direction as well; those read NHWC, unless they are that very one.
+    """
     return (
         rank(op.operands[0]) == RANK
         and transpose_is_free(op, False, True)
         and not transpose_is_free(op, False, False)
+        and (tuple(op.perm.get_values()) == _TO_NCHW or not transpose_is_free(op, True, False))
         and not same_bytes(_shape(op.results[0]))
     )
 
