@@ -61,7 +61,7 @@ def attach_weights(ctx: Context, module: ModuleOp, folder: Path) -> None:
     named = module.attributes.get(SIDE_FILE)
     if named is None:
         return
-    if not isinstance(named, StringAttr) or PurePath(named.data).name != named.data:
+    if not isinstance(named, StringAttr) or PurePath(named.data).name != named.data or named.data in ("", ".."):
         raise WeightError(f"module attribute {SIDE_FILE} is {named}, expected the name of a file in the same folder")
     from gecc.weights.store import store_of
 

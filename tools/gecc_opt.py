@@ -50,6 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"run a whole optimisation level (-{DEFAULT_LEVEL} is what gecc.compile runs)",
     )
     add("--stage", choices=STAGES, help="with -O: stop after this stage (default: om)")
+    add(
+        "--disable",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="leave out a pass, or switch off a rule by the name of its class; may be given several times",
+    )
+    add("--remarks", action="store_true", help="print to stderr why rules refused the candidates they examined")
     add("--list-passes", action="store_true", help="print the passes, a line each, and exit")
     add("--print-pipeline", action="store_true", help="print the passes of -O or -p as -p takes them, and exit")
 
@@ -107,6 +115,17 @@ def selected_passes(args: argparse.Namespace) -> tuple[str, ...] | str:
     return specs_until(f"O{args.level}", args.stage or "om")
 
 
+def split_disabled(names: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Names given with --disable as passes and rules. Raises `CliError` for one that is neither."""
+    from gecc.passes import pass_files, rule_names
+
+    passes = frozenset(name for name in names if name in pass_files())
+    rules = frozenset(names) - passes
+    if unknown := sorted(rules - rule_names()):
+        raise CliError(f"--disable: no pass and no rule is called {', '.join(repr(name) for name in unknown)}")
+    return passes, rules
+
+
 def list_passes() -> Iterable[str]:
     """A line a pass: its name and the first line of its docstring."""
     from gecc.passes import pass_docstring, pass_files
@@ -149,14 +168,26 @@ def _run(argv: Sequence[str] | None) -> int:
         print("\n".join(list_passes()))
         return 0
     specs = selected_passes(args)
-    if args.print_pipeline:
-        from gecc.pipeline import parse_passes, pipeline_text
+    without, rules = split_disabled(args.disable)
+    if args.print_pipeline and args.level is not None:
+        from gecc.pipeline import pipeline_text
 
-        print(pipeline_text(str(step) for step in parse_passes(specs)) if args.passes else pipeline_text(specs))
+        print(pipeline_text(spec for spec in specs if spec.partition("{")[0] not in without))
         return 0
     from gecc.tools.opt_driver import GeccOpt
 
-    return GeccOpt(args, specs).execute()
+    driver = GeccOpt(args, specs, without=without)
+    if args.print_pipeline:
+        print(driver.pipeline_text())
+        return 0
+    from gecc.rewrite import DISABLED
+
+    added = rules - DISABLED
+    DISABLED.update(added)
+    try:
+        return driver.execute()
+    finally:
+        DISABLED.difference_update(added)
 
 
 if __name__ == "__main__":

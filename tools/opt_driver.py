@@ -6,7 +6,8 @@ import argparse
 import dataclasses
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from xdsl.passes import ModulePass
     from xdsl.utils.frontend import Frontend
 
+    from gecc.rewrite import Miss
+
 
 def _onnx_frontend() -> type[Frontend]:
     from gecc.frontend.onnx import OnnxFrontend
@@ -36,9 +39,11 @@ class GeccOpt(xDSLOptMain):
     Raises `CliError` from the constructor for what is wrong with the command line; `execute` runs it.
     """
 
-    def __init__(self, args: argparse.Namespace, specs: Sequence[str] | str) -> None:
+    def __init__(self, args: argparse.Namespace, specs: Sequence[str] | str, *, without: Collection[str] = ()) -> None:
+        """`args` are those of `gecc.tools.gecc_opt`, `specs` the passes to run, `without` passes to leave out."""
         self.given = args
         self.specs = specs
+        self.without = without
         try:
             super().__init__(args=[])
         except ArgSpecParseError as error:
@@ -81,7 +86,13 @@ class GeccOpt(xDSLOptMain):
         """Find the passes to run. Raises `CliError` for unknown ones."""
         from gecc.pipeline import parse_passes
 
-        self.passes: tuple[ModulePass, ...] = parse_passes(self.specs)
+        self.passes: Sequence[ModulePass] = [step for step in parse_passes(self.specs) if step.name not in self.without]
+
+    def pipeline_text(self) -> str:
+        """The passes to run as `-p` takes them."""
+        from gecc.pipeline import pipeline_text
+
+        return pipeline_text(str(step) for step in self.passes)
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         """The input, and the name of the frontend that reads it: that of -f, else its extension."""
@@ -144,6 +155,7 @@ class GeccOpt(xDSLOptMain):
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline on one module, with the checks that were asked for."""
         from gecc.pipeline import run_passes
+        from gecc.rewrite import listen
         from gecc.verify import has_provenance
 
         if self.args.verify_numerics:
@@ -153,24 +165,30 @@ class GeccOpt(xDSLOptMain):
             return
         started = time.perf_counter()
         times: list[tuple[str, float]] = []
+        misses: list[str] = []
 
         def after(name: str, module: ModuleOp) -> None:
             nonlocal started
             times.append((name, time.perf_counter() - started))
+            for miss in misses:
+                print(f"remark: {name}: {miss}", file=sys.stderr)
+            misses.clear()
             if self.args.print_between_passes:
                 print(f"// after {name}", file=sys.stderr)
                 Printer(stream=sys.stderr, print_debuginfo=self.args.print_debuginfo).print_op(module)
                 print("\n", file=sys.stderr)
             started = time.perf_counter()
 
-        run_passes(
-            self.ctx,
-            prog,
-            self.passes,
-            verify_each=self.args.verify_each,
-            locations=has_provenance(prog),
-            after=after,
-        )
+        listener = listen(lambda miss: misses.append(_remark(miss))) if self.args.remarks else nullcontext()
+        with listener:
+            run_passes(
+                self.ctx,
+                prog,
+                self.passes,
+                verify_each=self.args.verify_each,
+                locations=has_provenance(prog),
+                after=after,
+            )
         if self.args.time_passes:
             for name, seconds in times:
                 print(f"{seconds * 1e3:10.3f} ms  {name}", file=sys.stderr)
@@ -198,6 +216,14 @@ class GeccOpt(xDSLOptMain):
             Path(self.args.output_file).write_text(text.getvalue(), encoding="utf-8")
         except OSError as error:
             raise CliError(f"cannot write '{self.args.output_file}': {error.strerror}") from error
+
+
+def _remark(miss: Miss) -> str:
+    """A refusal as text: the operation, the ONNX nodes it comes from, the reason."""
+    from gecc.rewrite import location_names
+
+    names = ", ".join(location_names(miss.op))
+    return f"{miss.op.name} {f'({names}) ' if names else ''}refused: {miss}"
 
 
 def render(error: Exception) -> str:
