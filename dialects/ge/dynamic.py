@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects.ge.base import GeOp, Value, ge_op, types_of
 from gecc.dialects.ge.const import Const, const_ints
-from gecc.dialects.ge.indexing import COORDINATE_MODES, NEAREST_MODES
+from gecc.dialects.ge.indexing import COORDINATE_MODES, NEAREST_MODES, scaled_extent
 from gecc.dialects.ge.movement import padded, slice_bounds
 from gecc.dialects.ge.props import bool_prop, word_prop
 from gecc.dialects.ge.shape import vector_length
@@ -241,7 +241,7 @@ class DynTile(GeOp):
 
 @ge_op
 class DynResize(GeOp):
-    """x on another grid, of size x * scales (rounded down) or `sizes`: exactly one of the two; see ge.Resize."""
+    """x on another grid, of size x * scales (in f32, rounded down) or `sizes`: exactly one of the two; see ge.Resize."""
 
     x = operand_def(TensorType)
     scales = opt_operand_def(TensorType)
@@ -294,7 +294,7 @@ def _scaled(shape: Sequence[int], scales: SSAValue) -> tuple[int, ...] | None:
     if not isinstance(op, Const) or not isinstance(op.value, DenseIntOrFPElementsAttr):
         return None
     factors = [float(v) for v in op.value.iter_values() if isinstance(v, float)]
-    return tuple(DYNAMIC if d == DYNAMIC else math.floor(d * s) for d, s in zip(shape, factors, strict=True))
+    return tuple(DYNAMIC if d == DYNAMIC else scaled_extent(d, s) for d, s in zip(shape, factors, strict=True))
 
 
 @ge_op

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
@@ -156,6 +158,11 @@ class Resize(GeOp):
         if len(scales) != rank(self.x) or min(scales, default=1) <= 0:
             raise VerifyException(f"scales is {list(scales)}, expected {rank(self.x)} positive values")
         return [like(tensor(self.x), dims(self.result))]
+
+
+def scaled_extent(size: int, scale: float) -> int:
+    """The size of a dimension resized by `scale`: their product in f32, as ONNX Runtime computes it, rounded down."""
+    return math.floor(struct.unpack("<f", struct.pack("<f", float(size) * scale))[0])
 
 
 @ge_op

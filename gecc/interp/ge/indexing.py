@@ -69,7 +69,7 @@ def space_to_depth(env: Env, op: ge.SpaceToDepth, x: Array) -> Array:
 def resize(env: Env, op: ge.Resize, x: Array) -> Array:
     """x sampled on another grid, one dimension after the other."""
     shape = tuple(
-        int(np.floor(s * f)) if d == ge.DYNAMIC else d
+        ge.scaled_extent(s, f) if d == ge.DYNAMIC else d
         for d, s, f in zip(ge.dims(op.result), x.shape, op.scales.get_values(), strict=True)
     )
     scales = [float(s) for s in op.scales.get_values()]

@@ -91,7 +91,7 @@ def dyn_resize(env: Env, op: ge.DynResize, x: Array, scales: Array | None, sizes
         factors = [o / i if i else 1.0 for o, i in zip(target, x.shape, strict=True)]
     elif scales is not None:
         factors = [float(s) for s in scales]
-        target = tuple(int(np.floor(d * s)) for d, s in zip(x.shape, factors, strict=True))
+        target = tuple(ge.scaled_extent(d, s) for d, s in zip(x.shape, factors, strict=True))
     else:
         raise InvalidModelError("has neither scales nor sizes", where=node(op))
     return resized(x, target, factors, op.mode.data, op.coordinate_mode.data, op.nearest_mode.data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
@@ -246,7 +245,7 @@ def _slice(op: ge.Slice, sizes: Sequence[Integer]) -> Sizes:
 def _resized(size: Integer, scale: float) -> Integer | None:
     """ONNX: the size times the scale, rounded down."""
     if isinstance(size, int):
-        return math.floor(size * scale)
+        return ge.scaled_extent(size, scale)
     return multiply(size, int(scale)) if scale == int(scale) else None
 
 

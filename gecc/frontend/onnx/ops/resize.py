@@ -29,7 +29,7 @@ def _resize(n: Node, x: SSAValue, scales: Sequence[float], coordinates: str, nea
     if -1 in shape(x):
         operand = n.build.const(np.array(scales, np.float32))
         return n.add(ge.DynResize(x, operand, mode=mode, coordinate_mode=coordinates, nearest_mode=nearest))
-    result = [floor(d * s) for d, s in zip(shape(x), scales, strict=True)]
+    result = [ge.scaled_extent(d, s) for d, s in zip(shape(x), scales, strict=True)]
     return n.add(ge.Resize(x, result, scales=scales, mode=mode, coordinate_mode=coordinates, nearest_mode=nearest))
 
 
