@@ -65,6 +65,12 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
     "max": max,
     "min": min,
 }
+_KINDS: dict[type[Operation], tuple[str, bool]] = {
+    arith.AddiOp: ("add", False), arith.SubiOp: ("sub", False), arith.MuliOp: ("mul", False),
+    arith.DivSIOp: ("div", False), arith.DivUIOp: ("div", True), arith.RemSIOp: ("rem", False),
+    arith.RemUIOp: ("rem", True), arith.MaxSIOp: ("max", False), arith.MinSIOp: ("min", False),
+}  # fmt: skip
+"""Integer operation to its kind and whether it is unsigned: what `Body.copy` folds again on indices."""
 _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "uno": "uno"}
 
 
@@ -89,6 +95,24 @@ class Body:
         self.block.add_op(op)
         self._made[key] = op.results[0]
         return op.results[0]
+
+    def copy(self, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
+        """Append a copy of `op` on other operands; index arithmetic is folded again."""
+        if isinstance(op.results[0].type, IndexType):
+            if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+                return self.index(op.value.value.data)
+            if type(op) in _KINDS:
+                kind, unsigned = _KINDS[type(op)]
+                return self.binary(kind, operands[0], operands[1], unsigned=unsigned)
+        new = type(op).create(
+            operands=operands,
+            result_types=op.result_types,
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+        )
+        new.location = op.location
+        new.results[0].name_hint = op.results[0].name_hint
+        return self.emit(new)
 
     def constant(self, value: float, type: Attribute) -> SSAValue:
         """A constant of a float, integer or index type. Integers wrap to the type's width."""
