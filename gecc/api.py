@@ -151,7 +151,7 @@ def lower(
     name = target_name(target)
     level = f"O{opt_level}" if isinstance(opt_level, int) else opt_level
     start = pipeline.stage_of(module)
-    specs = pipeline.specs_between(level, start, stage)
+    specs = pipeline.specs_for(module, level, stage)
     if start == "ge":
         from gecc.frontend.onnx.inputs import require_static
 

@@ -200,34 +200,41 @@ def stage_of(module: ModuleOp) -> str:
 
     if any(op.name == "om.model" for op in module.body.ops):
         return "om"
-    found: set[str] = set()
-    for op in graph_operations(module):
-        dialect = op.name.partition(".")[0]
-        if dialect == "tile":
-            on_memory = op.name in ("tile.input", "tile.output", "tile.alloc") or any(
-                value.type.name == "memref" for value in op.operands
-            )
-            found.add("buffer" if on_memory else "tile")
-        elif dialect in ("ge", "fused"):
-            found.add(dialect)
+    found = {op.name.partition(".")[0] for op in graph_operations(module)}
+    if "tile" in found and any(
+        value.type.name == "memref" for op in graph_operations(module) for value in (*op.operands, *op.results)
+    ):
+        found.add("buffer")
+        found.discard("tile")
     return next((stage for stage in STAGES if stage in found), "ge")
 
 
-def specs_between(level: str, start: str, stage: str) -> tuple[str, ...]:
-    """The passes of `level` that bring a module from stage `start` to the end of `stage`.
+def specs_for(module: ModuleOp, level: str, stage: str = "om") -> tuple[str, ...]:
+    """The passes of `level` that bring `module`, from where it is, to the end of `stage`.
 
-    Raises `CliError` when `stage` lies before `start`, and for an unknown level or stage.
+    Raises `CliError` when `stage` lies before the module's own, and for an unknown level or stage.
     """
     specs = specs_until(level, stage)
+    start = stage_of(module)
     if STAGES.index(stage) < STAGES.index(start):
         raise CliError(f"the module is at stage '{start}', which lies behind '{stage}'")
+    if start == "ge":
+        return specs
+    if start == "om":
+        return ()
+    done = {"fused": "ge-to-fused", "tile": "fused-to-tile", "buffer": "tile-bufferize"}[start]
+    if start == "buffer" and _is_allocated(module):
+        done = "tile-allocate-buffers"
     names = [spec.partition("{")[0] for spec in specs]
-    first = {"ge": 0, "fused": "ge-to-fused", "tile": "fused-to-tile", "buffer": "tile-bufferize", "om": len(specs)}[
-        start
-    ]
-    if isinstance(first, str):
-        first = names.index(first) + 1 if first in names else len(names)
-    return specs[first:]
+    return specs[names.index(done) + 1 :]
+
+
+def _is_allocated(module: ModuleOp) -> bool:
+    """Whether all launches on memory have a phase and all buffers an offset."""
+    from gecc.verify import graph_operations
+
+    needed = {"tile.launch": "phase", "tile.alloc": "offset"}
+    return all(op.name not in needed or needed[op.name] in op.properties for op in graph_operations(module))
 
 
 def for_target(passes: Sequence[ModulePass], target: str) -> tuple[ModulePass, ...]:

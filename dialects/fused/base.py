@@ -37,6 +37,7 @@ from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from gecc.dialects._arguments import print_argument
 from gecc.dialects.fused.scalar import CheckIndexOp, LoadOp, YieldOp
 
 REGION_OPS: tuple[type[Operation], ...] = (LoadOp, CheckIndexOp, YieldOp)
@@ -218,6 +219,6 @@ class FusedOp(IRDLOperation, ABC):
             printer.print_string(f" {name}")
             block = region.blocks.first
             with printer.in_parens():
-                printer.print_list(block.args if block else (), printer.print_block_argument)
+                printer.print_list(block.args if block else (), lambda arg: print_argument(printer, arg))
             printer.print_string(" ")
             printer.print_region(region, print_entry_block_args=False, print_empty_block=False)

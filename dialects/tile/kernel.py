@@ -34,6 +34,8 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from gecc.dialects._arguments import print_argument
+
 COMBINERS = ("add", "mul", "max", "min", "and", "or")
 """Reductions that lanes may carry. `max` and `min` propagate NaN."""
 
@@ -128,7 +130,7 @@ class KernelOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string("(")
-        printer.print_list(self.body.block.args, printer.print_block_argument)
+        printer.print_list(self.body.block.args, lambda arg: print_argument(printer, arg))
         printer.print_string(") ")
         printer.print_region(self.body, print_entry_block_args=False, print_block_terminators=False)
 

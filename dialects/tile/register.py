@@ -19,6 +19,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from gecc.dialects._arguments import print_argument
 from gecc.dialects.tile.kernel import YieldOp
 
 
@@ -208,6 +209,6 @@ class StoreTileOp(IRDLOperation):
         printer.print_string(" columns ")
         printer.print_ssa_value(self.columns)
         printer.print_string(" (")
-        printer.print_list(self.body.block.args, printer.print_block_argument)
+        printer.print_list(self.body.block.args, lambda arg: print_argument(printer, arg))
         printer.print_string(") ")
         printer.print_region(self.body, print_entry_block_args=False)

@@ -1,0 +1,44 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from gecc.errors import CliError
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write in: it gets its name when the block ends well, and is gone when it does not.
+
+    A link stays a link. Raises CliError, before the block runs if possible, when the file cannot be written.
+    """
+    target = os.path.realpath(path)
+    if os.path.isdir(target):
+        raise CliError(f"cannot write '{os.fspath(path)}': it is a folder")
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
+    try:
+        file = open(temporary, "xb")
+    except OSError as error:
+        raise CliError(f"cannot write '{os.fspath(path)}': {error.strerror}") from error
+    try:
+        with file:
+            yield file
+        os.replace(temporary, target)
+    except BaseException as error:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            raise CliError(f"cannot write '{os.fspath(path)}': {error.strerror}") from error
+        raise
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes | str) -> None:
+    """Write a file, text as UTF-8. Raises CliError when it cannot be written; then nothing has changed."""
+    with whole_file(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)

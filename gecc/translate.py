@@ -1,0 +1,138 @@
+"""One form of a model to another: ONNX, text of any level, om."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from gecc import api
+from gecc.errors import CliError, InvalidModelError
+from gecc.files import whole_file, write_whole
+from gecc.om.records import OmModel
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+
+Form: TypeAlias = Literal["onnx", "mlir", "om"]
+
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+def form_of(path: str, option: str) -> Form:
+    """The form that a file's extension says. Raises CliError naming the option that says it instead."""
+    extension = Path(path).suffix.removeprefix(".").lower()
+    if extension not in FORMS:
+        raise CliError(
+            f"cannot tell the form of '{path}' by its extension", hint=f"{option} names one of {', '.join(FORMS)}"
+        )
+    return extension
+
+
+@dataclass(slots=True)
+class Subject:
+    """A model that was read: a module in its context, or an om."""
+
+    ctx: Context
+    module: ModuleOp | None = None
+    om: OmModel | None = None
+
+    def as_module(self) -> ModuleOp:
+        """The module; of an om, its text form."""
+        if self.module is None:
+            from gecc.om_ir import from_model
+            from gecc.weights import store_of
+
+            assert self.om is not None
+            self.module = from_model(self.om, store_of(self.ctx))
+        return self.module
+
+
+def read(path: str, form: Form, input_shapes: Mapping[str, Sequence[int]] | None = None) -> Subject:
+    """Read a model. Raises GeccError of the kind that fits, ParseError for text that is no module."""
+    from gecc.context import make_context
+
+    if input_shapes and form != "onnx":
+        raise CliError(f"input shapes are for ONNX models; the sizes in '{path}' are fixed")
+    ctx = make_context()
+    match form:
+        case "onnx":
+            return Subject(ctx, api.import_model(ctx, path, input_shapes))
+        case "om":
+            from gecc.om.reader import read
+
+            return Subject(ctx, om=read(path, verify="full"))
+        case "mlir":
+            return Subject(ctx, read_text(ctx, path))
+
+
+def read_text(ctx: Context, path: str) -> ModuleOp:
+    """Parse and verify a module, its weights from the side file. Raises InvalidModelError when it cannot be read."""
+    from xdsl.parser import Parser
+
+    from gecc.text import attach_weights
+    from gecc.verify import verify_module
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidModelError(f"cannot read the module: {error.strerror}", where=path) from error
+    except UnicodeDecodeError as error:
+        raise InvalidModelError(f"not text in UTF-8: {error.reason} at byte {error.start}", where=path) from error
+    module = Parser(ctx, text, path).parse_module()
+    attach_weights(ctx, module, Path(path).absolute().parent)
+    verify_module(module)
+    return module
+
+
+def lower(subject: Subject, stage: str, *, opt_level: str, target: str) -> None:
+    """Run passes up to the end of a stage. Raises as `gecc.api.lower` does."""
+    api.lower(subject.ctx, subject.as_module(), opt_level=opt_level, stage=stage, target=target)
+
+
+def write_om(subject: Subject, path: str, *, opt_level: str, target: str) -> str:
+    """Compile to an om file; returns a line about it."""
+    om = subject.om
+    if om is None:
+        assert subject.module is not None
+        om = api.compile_module(subject.ctx, subject.module, opt_level=opt_level, target=target).om
+    try:
+        api.Model(om).save(path)
+    except OSError as error:
+        raise CliError(f"cannot write '{path}': {error.strerror}") from error
+    size = os.path.getsize(path)
+    return f"{path}: om for {om.target}, {len(om.tasks)} tasks, {len(om.kernels)} kernels, {size} bytes"
+
+
+def write_text(subject: Subject, path: str | None, *, elide: bool, locations: bool = True) -> str:
+    """Write the module as text with its weights beside it; returns a line about it, or the text when `path` is None.
+
+    With `elide`, and always without a path, weights are left out.
+    """
+    from gecc.text import mark_elided, module_text, save_weights
+
+    module = subject.as_module()
+    if path is None:
+        mark_elided(module)
+        return module_text(module, locations=locations)
+    with whole_file(path) as file:  # opened first: where the text cannot be written, no weights appear either
+        weights = None
+        if elide:
+            mark_elided(module)
+        else:
+            weights = save_weights(subject.ctx, [module], Path(path))
+        file.write(module_text(module, locations=locations).encode())
+    return f"{path}: text" + (f", weights in {weights.name}" if weights else "")
+
+
+def write_onnx(subject: Subject, path: str) -> str:
+    """Write ONNX: runnable from the operators that ONNX knows, else a picture for Netron. The line says which."""
+    from gecc.frontend.onnx.export import export_onnx
+
+    proto, runnable = export_onnx(subject.ctx, subject.as_module())
+    write_whole(path, proto.SerializeToString(deterministic=True))
+    kind = "runnable ONNX" if runnable else "ONNX to look at in Netron, not runnable"
+    return f"{path}: {kind}, {len(proto.graph.node)} nodes"

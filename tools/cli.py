@@ -1,0 +1,92 @@
+"""What the command lines share: exit codes, errors in words, options that mean the same everywhere."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from gecc.errors import CliError, GeccError
+
+FAILED = 1
+"""Exit code for models, files and results that are wrong."""
+
+USAGE_ERROR = 2
+"""Exit code for what is wrong with the command line."""
+
+
+def run_tool(prog: str, body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
+    """Run a tool's body; errors become a line on stderr and an exit code."""
+    try:
+        return body(argv)
+    except CliError as error:
+        print(f"{prog}: error: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    except GeccError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        sys.stderr.close()
+        return FAILED
+    except Exception as error:
+        text = in_words(error)
+        if text is None:
+            raise
+        print(text, file=sys.stderr)
+        return FAILED
+
+
+def in_words(error: Exception) -> str | None:
+    """An error of xDSL's (a module that does not parse or verify, a pass that failed) as text; None for any other."""
+    if "xdsl" not in sys.modules:
+        return None
+    from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+    from gecc.tools.opt_driver import render
+
+    if isinstance(error, DiagnosticException):
+        return render(error)
+    return str(error) if isinstance(error, ParseError) else None
+
+
+def add_compile_options(parser: argparse.ArgumentParser) -> None:
+    """Options about compiling a model."""
+    from gecc.pipeline import DEFAULT_LEVEL, PIPELINES
+
+    add = parser.add_argument_group("compilation").add_argument
+    add(
+        "--input-shape",
+        default="",
+        metavar="SHAPES",
+        help="sizes of the inputs of an ONNX model: 'x:1,3,48,192;y:2,4'",
+    )
+    add(
+        "-O",
+        dest="level",
+        choices=[level[1:] for level in PIPELINES],
+        help=f"optimisation level (default: {DEFAULT_LEVEL[1:]})",
+    )
+    add("--target", default="host", metavar="NAME", help="machine to compile for (default: host, this one)")
+
+
+def opt_level(args: argparse.Namespace) -> str:
+    """The optimisation level of a command line."""
+    from gecc.pipeline import DEFAULT_LEVEL
+
+    return DEFAULT_LEVEL if args.level is None else f"O{args.level}"
+
+
+def input_shapes(args: argparse.Namespace) -> dict[str, tuple[int, ...]]:
+    """The sizes given by --input-shape. Raises CliError for another syntax."""
+    if not args.input_shape:
+        return {}
+    from gecc.frontend.onnx.inputs import parse_input_shape
+
+    return parse_input_shape(args.input_shape)
+
+
+def positive(text: str) -> int:
+    """An argument that is a number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
+    return int(text)

@@ -1,0 +1,84 @@
+"""gecc-translate: turn one form of a model into another.
+
+    gecc-translate model.onnx -o model.om
+    gecc-translate model.onnx -O2 --stage fused -o fused.mlir
+    gecc-translate model.om -o model.mlir
+
+Only the standard library is imported here; the rest comes when there is a model to read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from gecc.errors import CliError
+from gecc.tools.cli import add_compile_options, input_shapes, opt_level, run_tool
+
+EPILOG = """\
+Forms are told apart by extension: .onnx, .mlir (text of any level, weights beside it in FILE.weights), .om.
+ONNX becomes text as imported; with -O or --stage the passes of that level run on it first. A module of any level can
+be compiled on to an om. ONNX written from the ge level runs anywhere; from later levels it is a picture for Netron.
+Exit code: 0 success, 1 the model is wrong or cannot be compiled, 2 the command line is wrong or a file unwritable.
+"""
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of gecc-translate's command line."""
+    from gecc.pipeline import STAGES
+    from gecc.translate import FORMS
+
+    parser = argparse.ArgumentParser(
+        "gecc-translate",
+        description="Turn a model from one form into another: ONNX, text of any level, om.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("input", help="the model to read")
+    parser.add_argument("-o", "--output", metavar="PATH", help="the file to write; text goes to stdout without it")
+    parser.add_argument("--from", dest="source", choices=FORMS, help="form of the input (default: by extension)")
+    parser.add_argument("--to", dest="result", choices=FORMS, help="form of the output (default: by extension)")
+    parser.add_argument(
+        "--elide", action="store_true", help="with text: no file of weights; it cannot be compiled then"
+    )
+    add_compile_options(parser)
+    parser.add_argument("--stage", choices=STAGES, help="with text and ONNX: run passes to the end of this stage")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run gecc-translate and return its exit code."""
+    return run_tool("gecc-translate", _run, argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    from gecc import translate
+
+    args = make_parser().parse_args(argv)
+    source = args.source or translate.form_of(args.input, "--from")
+    if args.output is None and args.result is None:
+        raise CliError("nothing to write", hint="-o names a file, or --to mlir prints text")
+    result = args.result or translate.form_of(args.output, "--to")
+    if args.output is None and result != "mlir":
+        raise CliError(f"{result} is no text", hint="-o names the file to write")
+    if args.elide and result != "mlir":
+        raise CliError(f"--elide is about text, the output is {result}")
+    if args.stage and result == "om":
+        raise CliError("--stage is about text and ONNX, the output is om")
+    subject = translate.read(args.input, source, input_shapes(args))
+    if result == "om":
+        print(translate.write_om(subject, args.output, opt_level=opt_level(args), target=args.target))
+        return 0
+    if args.stage or args.level is not None:
+        translate.lower(subject, args.stage or "om", opt_level=opt_level(args), target=args.target)
+    if result == "onnx":
+        print(translate.write_onnx(subject, args.output))
+        return 0
+    said = translate.write_text(subject, args.output, elide=args.elide)
+    print(said, end="" if args.output is None else "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
