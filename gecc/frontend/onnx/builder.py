@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, LocationAttr, Tensor
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from gecc.dialects import ge
+from gecc.passes.ge._evaluate import evaluate
 from gecc.weights import WeightAttr, WeightStore, numpy_dtype
 
 
@@ -24,6 +25,7 @@ class Builder:
         self.block = block
         self.store = store
         self.location: LocationAttr = UnknownLoc()
+        self._computed: dict[SSAValue, np.ndarray | None] = {}
 
     # -- operations -----------------------------------------------------------------------------------------------
 
@@ -50,14 +52,26 @@ class Builder:
         return self.const(np.array(value, numpy_dtype(element(like))))
 
     def constant(self, value: SSAValue) -> np.ndarray | None:
-        """The value of a constant, or None for anything else."""
+        """The value of a constant, or of a few operations on small constants; None for anything else."""
         owner = value.owner
-        if not isinstance(owner, ge.Const):
+        if isinstance(owner, ge.Const):
+            attr = owner.value
+            if not isinstance(attr, DenseIntOrFPElementsAttr | WeightAttr):
+                raise TypeError(f"ge.Const holds {attr}")
+            return self.store.array(attr)
+        if value not in self._computed:
+            self._computed[value] = self._compute(value)
+        return self._computed[value]
+
+    def _compute(self, value: SSAValue) -> np.ndarray | None:
+        owner = value.owner
+        if not isinstance(owner, ge.GeOp) or len(owner.results) != 1 or not _is_small(value):
             return None
-        attr = owner.value
-        if not isinstance(attr, DenseIntOrFPElementsAttr | WeightAttr):
-            raise TypeError(f"ge.Const holds {attr}")
-        return self.store.array(attr)
+        inputs = [self.constant(operand) if _is_small(operand) else None for operand in owner.operands]
+        known = [array for array in inputs if array is not None]
+        if not known or len(known) < len(inputs):
+            return None
+        return evaluate(owner, known, self.store)[0]
 
     def cast(self, x: SSAValue, to: Attribute) -> SSAValue:
         """`x` converted to an element type; `x` itself when it has it already."""
@@ -120,7 +134,7 @@ class Builder:
         dims = shape(x)[start:end]
         if -1 not in dims:
             return self.ints(dims)
-        return self.add(ge.Shape(x, start=start, end=end))
+        return self.add(ge.Shape(x, start=start or None, end=end if end < len(shape(x)) else None))
 
     def concat(self, parts: Sequence[SSAValue]) -> SSAValue:
         """Tensors of one dimension, one after the other."""
@@ -131,6 +145,14 @@ class Builder:
         if list(perm) == list(range(len(perm))):
             return x
         return self.add(ge.Transpose(x, list(perm)))
+
+
+SMALL = 256
+"""Elements up to which the importer computes with constants itself: axes, shapes, pads."""
+
+
+def _is_small(value: SSAValue) -> bool:
+    return -1 not in shape(value) and int(np.prod(shape(value), dtype=np.int64)) <= SMALL
 
 
 def _spelled(dims: Sequence[int]) -> bool:
