@@ -17,9 +17,9 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, Float32Type, ModuleOp, StringAttr, TensorType
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.interpreter import Interpreter, InterpreterFunctions, OpImplResult, PythonValues, impl, register_impls
 from xdsl.interpreters.func import FuncFunctions
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef
 
 from gecc.errors import InputError, InvalidModelError
@@ -105,13 +105,47 @@ def run_module(
 
 def make_interpreter(module: ModuleOp, env: Env, *, listeners: Iterable[Interpreter.Listener] = ()) -> Interpreter:
     """An interpreter that knows func and the dialects of gecc that `module` uses."""
-    interpreter = Interpreter(module, listeners=tuple(listeners))
+    interpreter = _FreeingInterpreter(module, listeners=tuple(listeners))
     interpreter.register_implementations(FuncFunctions())
     for dialect in sorted({op.dialect_name() for op in module.walk()}):
         if find_spec(f"gecc.interp.{dialect}") is not None:
             import_module(f"gecc.interp.{dialect}")
     interpreter.register_implementations(_functions(env))
     return interpreter
+
+
+class _FreeingInterpreter(Interpreter):
+    """An interpreter that forgets a value of a function after its last use, as a large model needs."""
+
+    _dead: dict[Operation, list[SSAValue]] | None = None
+
+    def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
+        result = super()._run_op(op, inputs)
+        if self._dead is None:
+            self._dead = _last_uses(self.module)
+        for value in self._dead.get(op, ()):
+            self._ctx._local_scope.pop(value, None)
+        return result
+
+
+def _last_uses(module: ModuleOp) -> dict[Operation, list[SSAValue]]:
+    """For each operation of a function's block, the values of that block that it is the last to use."""
+    dead: dict[Operation, list[SSAValue]] = {}
+    for function in module.walk():
+        if not isinstance(function, func.FuncOp) or function.body.first_block is None:
+            continue
+        block = function.body.first_block
+        last: dict[SSAValue, Operation] = {}
+        for op in block.ops:
+            for inner in op.walk():
+                last.update((value, op) for value in inner.operands if _block_of(value) is block)
+        for value, op in last.items():
+            dead.setdefault(op, []).append(value)
+    return dead
+
+
+def _block_of(value: SSAValue) -> Block | None:
+    return value.owner if isinstance(value.owner, Block) else value.owner.parent
 
 
 def _functions(env: Env) -> InterpreterFunctions:
@@ -121,7 +155,7 @@ def _functions(env: Env) -> InterpreterFunctions:
         def run(
             self: InterpreterFunctions, interpreter: Interpreter, op: Operation, args: PythonValues
         ) -> PythonValues:
-            return finish(env, op, function(env, op, *_slots(op, args)))
+            return finish(env, op, function(env, op, *operand_values(op, args)))
 
         return impl(op_class)(run)
 
@@ -129,7 +163,7 @@ def _functions(env: Env) -> InterpreterFunctions:
     return cast(InterpreterFunctions, register_impls(type("GeccFunctions", (InterpreterFunctions,), methods))())
 
 
-def _slots(op: Operation, args: PythonValues) -> Sequence[Any]:
+def operand_values(op: Operation, args: PythonValues) -> Sequence[Any]:
     """Operand values as the operation declares them."""
     if not isinstance(op, IRDLOperation):
         return args

@@ -31,12 +31,12 @@ def evaluate(op: Operation, inputs: Sequence[np.ndarray], store: WeightStore) ->
     """
     import numpy as np
 
-    from gecc.interp.base import MEANINGS, Env, _slots, finish
+    from gecc.interp.base import MEANINGS, Env, operand_values, finish
 
     import_module("gecc.interp.ge")
     env = Env(store)
     with np.errstate(all="ignore"):
-        results = MEANINGS[type(op)](env, op, *_slots(op, tuple(inputs)))
+        results = MEANINGS[type(op)](env, op, *operand_values(op, tuple(inputs)))
         return [np.asarray(array) for array in finish(env, op, results)]
 
 
