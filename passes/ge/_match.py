@@ -87,6 +87,13 @@ def uniform(value: SSAValue, store: WeightStore) -> float | None:
     return float(first)
 
 
+def named_const(array: np.ndarray, store: WeightStore, name: str) -> ge.Const:
+    """A constant whose value prints as `%name`."""
+    const = ge.Const(store.attr_for(array))
+    const.result.name_hint = name
+    return const
+
+
 @dataclass
 class Product:
     """`coefficient * factors[0] * factors[1] * ...`; `ops` are the operations that say so, the root first."""

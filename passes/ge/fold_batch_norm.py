@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects import ge
-from gecc.passes.ge._match import constant, element, producer, shape, uses
+from gecc.passes.ge._match import constant, element, named_const, producer, shape, uses
 from gecc.rewrite import Pattern, Rewriter, apply_patterns, miss
 from gecc.weights import WeightStore, numpy_dtype, store_of
 
@@ -73,13 +73,13 @@ class _Fold(Pattern):
             if not np.isfinite(rounded.astype(np.float64)).all():
                 return miss(op, "the scaled weight of {} overflows {}", anchor.name, dtype)
             bias = bias * scale
-            const = ge.Const(self.store.attr_for(rounded))
+            const = named_const(rounded, self.store, "weight")
             new.append(const)
             weight_value = const.results[0]
         if affine.shift is not None:
             bias = bias + affine.shift
         if anchor.bias is not None or affine.shift is not None:
-            const = ge.Const(self.store.attr_for(bias.astype(dtype)))
+            const = named_const(bias.astype(dtype), self.store, "bias")
             new.append(const)
             bias_value: SSAValue | None = const.results[0]
         else:
@@ -226,8 +226,8 @@ class SplitBatchNorm(Pattern):
         tail = (1,) * max(len(shape(x)) - 2, 0)
         dtype = numpy_dtype(element(x))
         scale, shift = (
-            ge.Const(self.store.attr_for(array.astype(dtype).reshape(-1, *tail)))
-            for array in (affine.scale, affine.shift)
+            named_const(array.astype(dtype).reshape(-1, *tail), self.store, name)
+            for name, array in (("scale", affine.scale), ("shift", affine.shift))
         )
         scaled = ge.Mul(x, scale)
         rw.replace(op, [scale, shift, scaled, ge.Add(scaled, shift)])

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects import ge
-from gecc.passes.ge._match import constant, producer, shape, uses
+from gecc.passes.ge._match import constant, named_const, producer, shape, uses
 from gecc.passes.ge._norms import Centred, NormPattern, Root, other_use
 from gecc.rewrite import Pattern, Rewriter, apply_patterns, miss
 from gecc.weights import WeightStore, store_of
@@ -179,7 +179,7 @@ class FoldScale(_Affine):
         norm, array, transpose = found
         if norm.gamma is not None or (isinstance(norm, ge.LayerNorm) and norm.beta is not None):
             return miss(op, "{} has a scale or shift already", norm.name)
-        gamma = ge.Const(self.store.attr_for(array))
+        gamma = named_const(array, self.store, "gamma")
         made = type(norm)(norm.x, gamma, axis=norm.axis.value.data, epsilon=norm.epsilon.value.data)
         self._finish(op, norm, [gamma, made], transpose, rw)
 
@@ -197,7 +197,7 @@ class FoldShift(_Affine):
             return miss(op, "{} has no shift", norm.name)
         if norm.beta is not None:
             return miss(op, "the LayerNorm has a shift already")
-        beta = ge.Const(self.store.attr_for(array))
+        beta = named_const(array, self.store, "beta")
         made = ge.LayerNorm(norm.x, norm.gamma, beta, axis=norm.axis.value.data, epsilon=norm.epsilon.value.data)
         self._finish(op, norm, [beta, made], transpose, rw)
 

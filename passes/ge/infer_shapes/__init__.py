@@ -146,7 +146,8 @@ def _describe(value: SSAValue) -> str:
         function = value.block.parent_op()
         names = function.attributes.get("ge.input_names") if function is not None else None
         if isinstance(names, ArrayAttr) and value.index < len(names.data):
-            return f"the values of input {names.data[value.index]}"
+            name = names.data[value.index]
+            return f"the values of input {name.data if isinstance(name, StringAttr) else name}"
         return f"the values of input {value.index}"
     assert isinstance(value.owner, Operation)
     return f"{value.owner.name} ({_place(value.owner) or 'no ONNX node'})"
