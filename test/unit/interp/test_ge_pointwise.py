@@ -53,7 +53,7 @@ def test_unary(check, rng, op, name, attrs, low, high, dtype) -> None:
     # onnx.reference rounds every step of an f16 function (ours once), has erf in f32, and defaults in f64
     coarse = name in ("Erf", "Gelu", "HardSigmoid", "LeakyRelu", "HardSwish")
     tolerance = 1e-2 if dtype is np.float16 else 3e-7 if dtype is np.float64 and coarse else None
-    for shape in SHAPES:
+    for shape in SHAPES if dtype is np.float32 else SHAPES[1:3]:
         x = rng.uniform(low, high, shape).astype(dtype)
         check(lambda a: op(a, **attrs), name, [x], attrs, tolerance=tolerance)
 
