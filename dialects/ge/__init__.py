@@ -21,7 +21,15 @@ from gecc.dialects.ge.dynamic import (
     reshaped,
     spread_pads,
 )
-from gecc.dialects.ge.indexing import DepthToSpace, Gather, GatherElements, GatherND, Resize, SpaceToDepth, scaled_extent
+from gecc.dialects.ge.indexing import (
+    DepthToSpace,
+    Gather,
+    GatherElements,
+    GatherND,
+    Resize,
+    SpaceToDepth,
+    scaled_extent,
+)
 from gecc.dialects.ge.linear import Conv2D, ConvTranspose2D, MatMulV2
 from gecc.dialects.ge.movement import (
     Concat,
