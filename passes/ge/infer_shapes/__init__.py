@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from gecc.dialects import ge
 from gecc.errors import ShapeError
 from gecc.passes.ge.infer_shapes.elements import Unknown
-from gecc.passes.ge.infer_shapes.sizes import sizes_of
+from gecc.passes.ge.infer_shapes.sizes import Sizes, sizes_of
 from gecc.passes.ge.infer_shapes.static import FORMS, shape_operands, static_form
 from gecc.passes.ge.infer_shapes.values import Values
 from gecc.rewrite import location_names
@@ -94,7 +94,11 @@ def _infer_types(op: ge.GeOp, values: Values) -> None:
         inferred = op.infer()
     except VerifyException as error:
         raise ShapeError(f"{op.name}: {error}", where=_place(op)) from error
-    for result, kind, sizes in zip(op.results, inferred, sizes_of(op, values), strict=True):
+    known = all(kind.has_static_shape() for kind in inferred)
+    rules: Sequence[Sizes] = [None] * len(inferred) if known else sizes_of(op, values)
+    for result, kind, sizes in zip(op.results, inferred, rules, strict=True):
+        if known and result.type == kind:
+            continue
         if (problem := ge.mismatch(result.type, kind)) is not None:
             raise ShapeError(
                 f"{op.name}: the result is declared {result.type}, but {kind} follows from the operands: {problem}",

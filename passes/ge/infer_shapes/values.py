@@ -17,7 +17,7 @@ from gecc.dialects import ge
 from gecc.passes.ge.infer_shapes.elements import BINARY, NEVER_NEGATIVE, Element, Unknown, is_integer, is_number
 from gecc.passes.ge.infer_shapes.moves import moved
 from gecc.passes.ge.infer_shapes.polynomial import Atom, Integer, Polynomial, lower_bound, polynomial, variable
-from gecc.passes.ge.infer_shapes.sizes import sizes_of
+from gecc.passes.ge.infer_shapes.sizes import Sizes, sizes_of
 from gecc.weights import WeightStore, numpy_dtype
 
 if TYPE_CHECKING:
@@ -87,10 +87,13 @@ class Values:
 
     def visit(self, op: Operation) -> None:
         """Find what is known of the results of `op`, whose result types are inferred already."""
-        for result, sizes in zip(op.results, sizes_of(op, self), strict=True):
+        shapes = [ge.dims(result) for result in op.results]
+        known = all(-1 not in shape for shape in shapes)
+        rules: Sequence[Sizes] = [None] * len(shapes) if known else sizes_of(op, self)
+        for result, shape, sizes in zip(op.results, shapes, rules, strict=True):
             self._sizes[result] = tuple(
                 extent if extent >= 0 else self._tidy(sizes[i] if sizes else None, result, i)
-                for i, extent in enumerate(ge.dims(result))
+                for i, extent in enumerate(shape)
             )
         source = next((self.origin(x) for x in op.operands if not isinstance(x.owner, ge.Const)), None)
         for result in op.results:
