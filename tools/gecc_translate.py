@@ -56,27 +56,29 @@ def _run(argv: Sequence[str] | None) -> int:
     from gecc import translate
 
     args = make_parser().parse_args(argv)
+    output: str | None = args.output
     source = args.source or translate.form_of(args.input, "--from")
-    if args.output is None and args.result is None:
-        raise CliError("nothing to write", hint="-o names a file, or --to mlir prints text")
-    result = args.result or translate.form_of(args.output, "--to")
-    if args.output is None and result != "mlir":
-        raise CliError(f"{result} is no text", hint="-o names the file to write")
+    if output is None:
+        if args.result != "mlir":
+            raise CliError("no file to write", hint="-o names one; only --to mlir prints to stdout")
+        result = "mlir"
+    else:
+        result = args.result or translate.form_of(output, "--to")
     if args.elide and result != "mlir":
         raise CliError(f"--elide is about text, the output is {result}")
     if args.stage and result == "om":
         raise CliError("--stage is about text and ONNX, the output is om")
     subject = translate.read(args.input, source, input_shapes(args))
-    if result == "om":
-        print(translate.write_om(subject, args.output, opt_level=opt_level(args), target=args.target))
+    if output is not None and result == "om":
+        print(translate.write_om(subject, output, opt_level=opt_level(args), target=args.target))
         return 0
     if args.stage or args.level is not None:
         translate.lower(subject, args.stage or "om", opt_level=opt_level(args), target=args.target)
-    if result == "onnx":
-        print(translate.write_onnx(subject, args.output))
+    if output is not None and result == "onnx":
+        print(translate.write_onnx(subject, output))
         return 0
-    said = translate.write_text(subject, args.output, elide=args.elide)
-    print(said, end="" if args.output is None else "\n")
+    said = translate.write_text(subject, output, elide=args.elide)
+    print(said, end="" if output is None else "\n")
     return 0
 
 

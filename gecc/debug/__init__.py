@@ -1,0 +1,1 @@
+"""Instruments: comparing results, measuring against other runtimes, checking what passes do to numbers."""
