@@ -2,7 +2,7 @@
 
 from xdsl.ir import Dialect
 
-from gecc.dialects.fused.anchors import ConvOp, MatmulOp, NormOp, SoftmaxOp, broadcast_shapes
+from gecc.dialects.fused.anchors import ConvOp, MatmulOp, NormOp, SoftmaxOp, broadcast_shapes, packed_conv_shape
 from gecc.dialects.fused.base import (
     FusedOp,
     accumulator_type,
@@ -52,6 +52,7 @@ __all__ = [
     "generic",
     "ints",
     "is_unsigned",
+    "packed_conv_shape",
     "region",
     "scalar_type",
     "shape_of",

@@ -129,13 +129,24 @@ class MatmulOp(FusedOp):
         check_region(self, "epilogue", self.epilogue, len(result), (self.accumulator,), self.result_scalar)
 
 
+def packed_conv_shape(out: int, group: int, depth: int, taps: int, columns: int) -> tuple[int, int, int, int]:
+    """Shape of convolution weights [out, depth, taps] packed in panels of `columns`.
+
+    A depthwise convolution (as many groups as output channels) has one panel of all channels: [1, 1, taps, out].
+    """
+    if group > 1 and group == out == columns:
+        return 1, 1, taps * depth, out
+    return group, -(-(out // group) // columns), taps * depth, columns
+
+
 @irdl_op_definition
 class ConvOp(FusedOp):
     """2-D convolution (cross-correlation): logical x [N, C, H, W], w [OC, C / group, KH, KW], result [N, OC, OH, OW].
 
     `strides`, `dilations` and `kernel` are (vertical, horizontal), `pads` (top, left, bottom, right), zeros outside.
     With `packed = NR`, w is [group, P, KH * KW * C / group, NR], the third dimension in the order kh, kw, c, and
-    P = ceil(OC / group / NR), the last panel padded with zeros. Products are summed in `accumulator_type`. Region
+    P = ceil(OC / group / NR), the last panel padded with zeros; a depthwise convolution packed in panels of all its
+    channels has w [1, 1, KH * KW, C]. Products are summed in `accumulator_type`. Region
     `epilogue` (n, oc, oh, ow, sum, tensors of all operands) yields the result's element.
     """
 
@@ -218,7 +229,7 @@ class ConvOp(FusedOp):
             nr = self.packed.value.data
             if nr < 1:
                 raise VerifyException(f"{self.name}: packed is {nr}, expected at least 1")
-            want = (group, -(-(out_channels // group) // nr), kh * kw * depth, nr)
+            want = packed_conv_shape(out_channels, group, depth, kh * kw, nr)
         else:
             want = (out_channels, depth, kh, kw)
         if w != want:

@@ -81,6 +81,7 @@ class Body:
         self.block = block
         self._made: dict[tuple[object, ...], SSAValue] = {}
         self._ints: dict[SSAValue, int] = {}
+        self._sums: dict[SSAValue, tuple[SSAValue, int]] = {}
 
     def emit(self, op: Operation) -> SSAValue:
         """Append `op`, or return the result of an equal operation made before."""
@@ -167,6 +168,17 @@ class Body:
         if isinstance(a.type, AnyFloat):
             return self.emit(_FLOAT[kind](a, b))
         return self.emit((_UNSIGNED if unsigned else _SIGNED)[kind](a, b))
+
+    def _offset(self, a: SSAValue, constant: int) -> SSAValue:
+        """An index plus a constant; constants of a chain of sums are added up."""
+        base, before = self._sums.get(a, (a, 0))
+        total = before + constant
+        if total == 0:
+            return base
+        op = arith.AddiOp if total > 0 else arith.SubiOp
+        result = self.emit(op(base, self.index(abs(total))))
+        self._sums[result] = (base, total)
+        return result
 
     def add(self, a: Scalar, b: Scalar) -> SSAValue:
         """a + b."""
@@ -292,8 +304,12 @@ class Body:
         return self.emit((arith.ExtUIOp if unsigned else arith.ExtSIOp)(a, to))
 
     def finish(self, value: SSAValue) -> None:
-        """End the region with `value`."""
+        """End the region with `value`, and remove what it does not need."""
         self.block.add_op(YieldOp(value))
+        for op in reversed(list(self.block.ops)):
+            if op.results and not any(result.uses for result in op.results):
+                op.detach()
+                op.erase()
 
 
 def _fastmath(name: str) -> dict[str, Attribute]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import TensorType
@@ -47,7 +48,18 @@ def generic(
     combiner: str | None = None,
     epilogue: EpilogueFn | None = None,
 ) -> GenericOp:
-    """A fused.generic; with `reduction`, `epilogue` defaults to the reduced value itself."""
+    """A fused.generic; with `reduction`, `epilogue` defaults to the reduced value itself.
+
+    A reduction over a single element is none: its indices are 0, and the epilogue follows in the body.
+    """
+    if reduction and prod(reduction) == 1:
+        inner, finish, zeros = body, epilogue, len(reduction)
+
+        def body(b: Body, d: Values, t: Values) -> SSAValue:
+            value = inner(b, [*d, *[b.index(0)] * zeros], t)
+            return value if finish is None else finish(b, d, value, t)
+
+        reduction = ()
     rank, types = result_type.get_num_dims(), [value.type for value in inputs]
     body_region = region(rank + len(reduction), types, body)
     if not reduction:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 
-from gecc.codegen import dispatcher
-from gecc.codegen.link import Blob, link
+from gecc.codegen.image import build
+from gecc.codegen.link import Blob
 from gecc.codegen.llvm_text import functions_text
-from gecc.codegen.object import compile_ir
 from gecc.dialects import tile
 from gecc.om.records import OmModel, kernel_entries
 from gecc.om_ir import to_model
@@ -28,8 +27,7 @@ def kernel_ir(kernel: tile.KernelOp, target: Target) -> str:
 
 def compile_kernels(kernels: Sequence[tile.KernelOp], target: Target) -> Blob:
     """Kernels and the dispatcher as one position-independent blob."""
-    texts = [*dispatcher.modules(target), *(kernel_ir(kernel, target) for kernel in kernels)]
-    return link(compile_ir(texts, target))
+    return build([kernel_ir(kernel, target) for kernel in kernels], target)
 
 
 def emit(module: ModuleOp, store: WeightStore) -> OmModel:

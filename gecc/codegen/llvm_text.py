@@ -364,7 +364,7 @@ def functions_text(functions: Iterable[xllvm.FuncOp], vector_bits: int) -> str:
         lines += _Function(func, declarations).emit()
     head = [declarations[name] for name in sorted(declarations)]
     attributes = (
-        'attributes #0 = { nounwind "frame-pointer"="none" '
+        'attributes #0 = { nounwind "frame-pointer"="all" '
         f'"prefer-vector-width"="{vector_bits}" "min-legal-vector-width"="{vector_bits}" }}'
     )
     return "\n".join([*head, *lines, attributes, ""])

@@ -167,7 +167,9 @@ def conv(env: Env, op: ConvOp, x: Array, w: Array, extras: Sequence[Array]) -> A
     group = op.group.value.data
     depth, width = x.shape[1] // group, oc // group
     (kh, kw), (sh, sw), (dh, dw) = ints(op.kernel), ints(op.strides), ints(op.dilations)
-    if op.packed is not None:
+    if op.packed is not None and w.shape[0] != group:  # the one panel of a depthwise convolution, [1, 1, taps, C]
+        w = w.transpose(3, 1, 0, 2)
+    elif op.packed is not None:
         columns = np.swapaxes(w, 1, 2)  # [group, KH * KW * depth, P, NR]
         columns = columns.reshape(group, kh * kw * depth, columns.shape[2] * columns.shape[3])[..., :width]
         w = columns.reshape(group, kh, kw, depth, width).transpose(0, 4, 3, 1, 2)

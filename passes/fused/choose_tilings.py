@@ -38,7 +38,7 @@ def tiling_of(op: fused.MatmulOp | fused.ConvOp, target: Target) -> DictionaryAt
         choice = choose_tile(target, m, n)
     else:
         if is_depthwise(op):
-            return tiling_attr(columns=1, full=0, rows=0, short=0)
+            return tiling_attr(columns=op.result_type.get_shape()[1], full=0, rows=0, short=0)
         _, channels, height, width = op.result_type.get_shape()
         pixels = height * width if is_pointwise(op) else width
         choice = choose_tile(target, pixels, channels // op.group.value.data)
@@ -62,7 +62,7 @@ class ChooseTilings(ModulePass):
     %y = fused.matmul "MatMulV2"(%x, %w) {tiling = {columns = 64, full = 2, rows = 6, short = 4}} : ...
     ```
 
-    Needs: static shapes. A depthwise convolution has no register tile; its tiling says `columns = 1`.
+    Needs: static shapes. A depthwise convolution has no register tile; its panel is all channels.
     """
 
     name = "fused-choose-tilings"

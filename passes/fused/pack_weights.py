@@ -45,11 +45,18 @@ def pack_conv(sources: Sequence[np.ndarray], params: Mapping[str, Param]) -> np.
     w, columns, group = sources[0], int(params["columns"]), int(params["group"])  # pyright: ignore[reportArgumentType]
     out, depth, height, width = w.shape
     per_group = out // group
+    if depthwise_panel(out, group, columns):
+        return np.ascontiguousarray(w.reshape(1, 1, out, height * width).swapaxes(-1, -2))
     panels = -(-per_group // columns)
     padded = np.zeros((group, panels * columns, height, width, depth), w.dtype)
     padded[:, :per_group] = w.reshape(group, per_group, depth, height, width).transpose(0, 1, 3, 4, 2)
     packed = padded.reshape(group, panels, columns, height * width * depth)
     return np.ascontiguousarray(np.swapaxes(packed, -1, -2))
+
+
+def depthwise_panel(out: int, group: int, columns: int) -> bool:
+    """Whether weights go into the one panel of a depthwise convolution, [1, 1, KH * KW, C]."""
+    return group > 1 and group == out == columns
 
 
 def _columns(op: fused.MatmulOp | fused.ConvOp) -> int:
@@ -112,7 +119,8 @@ class PackConv(Pattern):
         out, depth, height, width = fused.shape_of(op.w)
         per_group = out // group
         element = fused.element_of(op.w)
-        packed_type = TensorType(element, [group, -(-per_group // columns), height * width * depth, columns])
+        depthwise = depthwise_panel(out, group, columns)
+        packed_type = TensorType(element, fused.packed_conv_shape(out, group, depth, height * width, columns))
         if isinstance(op.w.owner, fused.ConstOp):
             weight = self.store.add_recipe(
                 "pack_conv", [op.w.owner.value], {"columns": columns, "group": group}, packed_type
@@ -122,6 +130,8 @@ class PackConv(Pattern):
 
             def body(b: Body, indices: Sequence[SSAValue], tensors: Sequence[SSAValue]) -> SSAValue:
                 g, panel, step, j = indices
+                if depthwise:
+                    return b.load(tensors[0], [j, b.index(0), b.div(step, width), b.rem(step, width)])
                 column = b.add(b.mul(panel, columns), j)
                 inside = None if per_group % columns == 0 else b.compare("lt", column, per_group)
                 safe = column if inside is None else b.minimum(column, per_group - 1)

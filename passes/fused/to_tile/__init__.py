@@ -15,6 +15,8 @@ from xdsl.passes import ModulePass
 from gecc.dialects import fused, tile
 from gecc.dialects.fused import Body
 from gecc.dialects.ge.attrs import LayoutAttr
+from gecc.passes.fused.choose_tilings import is_depthwise
+from gecc.passes.fused.to_tile.depthwise import lower_depthwise
 from gecc.passes.fused.to_tile.gemm import lower_product
 from gecc.passes.fused.to_tile.generic import lower_generic
 from gecc.passes.fused.to_tile.launch import Lowered
@@ -112,6 +114,8 @@ class LaunchKernel(Pattern):
         match op:
             case fused.GenericOp():
                 lowered = lower_generic(op)
+            case fused.ConvOp() if is_depthwise(op):
+                lowered = lower_depthwise(op, self.target)
             case fused.MatmulOp() | fused.ConvOp():
                 lowered = lower_product(op, self.target)
             case fused.SoftmaxOp():

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, VectorType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, TensorType, VectorType
 from xdsl.ir import Block, Region, SSAValue
 
 from gecc.dialects import fused, tile
@@ -27,6 +27,8 @@ from gecc.target import Target
 from gecc.target.tiling import MAX_BLOCKS, TileChoice, choose_grid
 
 INDEX = IndexType()
+STAGED_BYTES = 8
+"""Room for an element of a register tile in scratch."""
 SCRATCH_TARGET = 1 << 18
 """Bytes of padded input rows that a block should not exceed, so that they stay in the second-level cache."""
 
@@ -70,7 +72,7 @@ class Product:
 
 @dataclass
 class Padding:
-    """How input rows are copied into scratch: see `_copy_rows`. Sizes in pixels and channels."""
+    """How input rows are copied into scratch: see `copy_rows`. Sizes in pixels and channels."""
 
     top: int
     left: int
@@ -117,12 +119,13 @@ def matmul_product(op: fused.MatmulOp) -> Product:
     )  # fmt: skip
 
 
-def conv_product(op: fused.ConvOp) -> Product:
-    """Sizes of a convolution on channels-last tensors."""
+def conv_product(op: fused.ConvOp, *, per_channel: bool = False) -> Product:
+    """Sizes of a convolution on channels-last tensors; `per_channel`: of a depthwise one, all channels at once."""
     images, channels, height, width = fused.shape_of(op.x)
     _, out, out_height, out_width = op.result_type.get_shape()
     group = op.group.value.data
-    depth = channels // group
+    depth = channels if per_channel else channels // group
+    group = 1 if per_channel else group
     kh, kw = fused.ints(op.kernel)
     (sy, sx), (dy, dx) = fused.ints(op.strides), fused.ints(op.dilations)
     top, left, bottom, right = fused.ints(op.pads)
@@ -171,7 +174,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     else:
         # a row of pixels is split no further; few panels in a block would copy padded rows again for each
         chunk_tiles, tile_blocks = max(1, tiles), 1
-        chunk_rows = _rows_per_block(p, target, size)
+        chunk_rows = rows_per_block(p, target, size)
         row_blocks = -(-p.rows // chunk_rows)
     chunk_panels, panel_blocks = grid.panels, grid.panel_blocks
     if p.rows > 1:
@@ -233,16 +236,15 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
 
     # the left side: in place, or rows copied with zeros around them
     scratch = 0
-    tile_scratch = choice.rows * choice.columns * 4 if not _light(op, shape) else 0
+    # a heavy epilogue works on the tile in memory; that memory comes first, so that its place is the same in all shapes
+    tile_scratch = 0 if _light(op, shape) else -(-choice.rows * choice.columns * STAGED_BYTES // 64) * 64
     if p.padded is not None:
         scratch = ((chunk_rows - 1) * p.padded.step + p.padded.reach) * p.padded.width * p.padded.channels * size
-        copy = w.scratch(0, inputs[0].get_element_type())
-        _copy_rows(w, p.padded, lhs, left_base, copy, row0, b.sub(row1, row0))
+        copy = w.scratch(tile_scratch, inputs[0].get_element_type())
+        copy_rows(w, p.padded, lhs, left_base, copy, row0, b.sub(row1, row0))
         left, left_origin, first_row = copy, b.index(0), row0
     else:
         left, left_origin, first_row = lhs, left_base, b.index(0)
-    scratch = -(-scratch // 64) * 64
-    staging = scratch
 
     groups_of = [
         Group(p.item_dims, image),
@@ -261,7 +263,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     store_address = Linear({arg: s for arg, s in zip(args, strides, strict=True) if s})
     region.declare("store", store_address)
     row_pitch = w.argument(strides[p.pixel_dims[-1]] if p.pixels > 1 else p.columns, "pitch")
-    staged = w.scratch(staging, op.accumulator) if tile_scratch else None
+    staged = w.scratch(0, op.accumulator) if tile_scratch else None
 
     def micro_kernel(rows: int, y: SSAValue, pixel: SSAValue, panel: SSAValue) -> None:
         """One register tile: `rows` pixels from `pixel` on in output row y, the columns of one panel."""
@@ -346,9 +348,9 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
         result=result,
         params=w.params,
         blocks=blocks if prod(shape) else 0,
-        scratch=scratch + tile_scratch,
+        scratch=tile_scratch + -(-scratch // 64) * 64,
         label=op.label.data,
-        inplace=_inplace(op, store_address, args),
+        inplace=inplace_extras(op, store_address, args),
     )
 
 
@@ -357,7 +359,7 @@ def _light(op: fused.MatmulOp | fused.ConvOp, shape: Sequence[int]) -> bool:
     return GroupedRegion(probe, op.epilogue, shape, [Group((d,)) for d in range(len(shape))]).is_light()
 
 
-def _rows_per_block(p: Product, target: Target, size: int) -> int:
+def rows_per_block(p: Product, target: Target, size: int) -> int:
     """Output rows of a block: enough blocks for parallel work, and padded rows that stay in cache."""
     work = p.items * p.rows * p.pixels * p.steps * p.columns
     wanted = max(1, min(MAX_BLOCKS, work >> 21))
@@ -372,13 +374,11 @@ def _rows_per_block(p: Product, target: Target, size: int) -> int:
     return -(-p.rows // -(-p.rows // rows))
 
 
-def _copy_rows(
+def copy_rows(
     w: KernelWriter, pad: Padding, image: SSAValue, base: SSAValue, copy: SSAValue, row0: SSAValue, rows: SSAValue
 ) -> None:
     """Copy the input rows that output rows row0 <= y < row0 + rows need into scratch, with zeros outside the image."""
     b, a = w.body, w.argument
-    from xdsl.dialects.builtin import MemRefType
-
     assert isinstance(copy.type, MemRefType)
     element = copy.type.element_type
     width = a(pad.width * pad.channels, "scratch_row")
@@ -435,7 +435,7 @@ def _copy_rows(
     zeros(b.mul(inside1, width), b.mul(count, width))
 
 
-def _inplace(op: fused.MatmulOp | fused.ConvOp, store: Linear, args: Sequence[SSAValue]) -> list[int]:
+def inplace_extras(op: fused.MatmulOp | fused.ConvOp, store: Linear, args: Sequence[SSAValue]) -> list[int]:
     """Extras that the epilogue reads only at the element it writes."""
     shape = op.result_type.get_shape()
     use = region_use(op.epilogue, len(shape))

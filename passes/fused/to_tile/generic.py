@@ -55,7 +55,7 @@ class Accesses:
 
 def lane_score(loop: Loop, rows: Sequence[Sequence[int]], store: int | None, lanes: int = 16) -> float:
     """How well a loop runs over lanes: full vectors and consecutive accesses are best."""
-    filled = loop.extent / (-(-loop.extent // lanes) * lanes)
+    filled = loop.extent / max(1, -(-loop.extent // lanes) * lanes)
     cost = 0.0
     for row in rows:
         cost += {0: 0.25, 1: 1.0}.get(coefficient(loop, row), float(lanes))

@@ -62,9 +62,7 @@ class GroupedRegion:
             factors = self._factors(group, address)
             if not any(factor for _, factor in factors) or group.value is None:
                 continue
-            walks_as_one = all(
-                outer == inner * self.shape[dim] for (_, outer), (dim, inner) in pairwise(factors)
-            )
+            walks_as_one = all(outer == inner * self.shape[dim] for (_, outer), (dim, inner) in pairwise(factors))
             if walks_as_one:
                 dim, factor = factors[-1]
                 total = b.add(total, self._scaled(key, dim, factor, group.value))

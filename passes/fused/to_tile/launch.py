@@ -38,7 +38,7 @@ def blocks_for(work: int, extent: int, unit: int = 1, limit: int = MAX_BLOCKS) -
     """
     units = -(-extent // unit)
     wanted = max(1, min(limit, work // GRAIN, units))
-    per_block = -(-units // wanted)
+    per_block = max(1, -(-units // wanted))
     return -(-units // per_block), per_block * unit
 
 
