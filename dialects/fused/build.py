@@ -53,13 +53,7 @@ def generic(
     A reduction over a single element is none: its indices are 0, and the epilogue follows in the body.
     """
     if reduction and prod(reduction) == 1:
-        inner, finish, zeros = body, epilogue, len(reduction)
-
-        def body(b: Body, d: Values, t: Values) -> SSAValue:
-            value = inner(b, [*d, *[b.index(0)] * zeros], t)
-            return value if finish is None else finish(b, d, value, t)
-
-        reduction = ()
+        return generic(label, result_type, inputs, _unreduced(body, epilogue, len(reduction)))
     rank, types = result_type.get_num_dims(), [value.type for value in inputs]
     body_region = region(rank + len(reduction), types, body)
     if not reduction:
@@ -76,6 +70,14 @@ def generic(
         combiner=combiner,
         epilogue=epilogue_region(rank, last.operands[0].type, types, write),
     )
+
+
+def _unreduced(body: BodyFn, epilogue: EpilogueFn | None, dimensions: int) -> BodyFn:
+    def write(b: Body, d: Values, t: Values) -> SSAValue:
+        value = body(b, [*d, *[b.index(0)] * dimensions], t)
+        return value if epilogue is None else epilogue(b, d, value, t)
+
+    return write
 
 
 def broadcast_load(b: Body, tensor: SSAValue, indices: Values) -> SSAValue:

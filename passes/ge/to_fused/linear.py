@@ -118,15 +118,16 @@ class LowerConvTranspose(Pattern):
         width, kh, kw = dims(op.w)[1:]
         depth = c // group
         pixels = self._pixels(op.x, group)
-        rows = fused.ViewOp(pixels.results[0], row_major((group, n * h * w, depth), element))
-        weights = fused.ViewOp(op.w, row_major((group, depth, width * kh * kw), element))
+        batch = (group,) if group > 1 else ()
+        rows = fused.ViewOp(pixels.results[0], row_major((*batch, n * h * w, depth), element))
+        weights = fused.ViewOp(op.w, row_major((*batch, depth, width * kh * kw), element))
         epilogue = fused.epilogue_region(
-            3,
+            2 + len(batch),
             accumulator,
             [rows.result.type, weights.result.type],
             lambda b, d, acc, t: acc,
         )
-        columns_type = row_major((group, n * h * w, width * kh * kw), accumulator)
+        columns_type = row_major((*batch, n * h * w, width * kh * kw), accumulator)
         product = fused.MatmulOp("MatMulV2", rows.result, weights.result, [], columns_type, epilogue)
         columns = fused.ViewOp(product.result, row_major((group, n, h, w, width, kh, kw), accumulator))
         extras = [op.bias] if op.bias is not None else []

@@ -66,15 +66,6 @@ func.func @main(%x: tensor<4xf32>) {
 
 // -----
 
-// CHECK: fused.generic: region body ends with nothing, not fused.yield
-func.func @main(%x: tensor<4xf32>) {
-  %y = fused.generic "Relu"(%x) : (tensor<4xf32>) -> tensor<4xf32> body(%i: index, %t: tensor<4xf32>) {
-  }
-  func.return
-}
-
-// -----
-
 // CHECK: fused.generic: region body yields 2 values, expected 1
 func.func @main(%x: tensor<4xf32>) {
   %y = fused.generic "Relu"(%x) : (tensor<4xf32>) -> tensor<4xf32> body(%i: index, %t: tensor<4xf32>) {

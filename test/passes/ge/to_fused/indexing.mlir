@@ -1,0 +1,98 @@
+// RUN: gecc-opt %s -p ge-to-fused | filecheck %s
+
+// Gathers check their indices; Resize computes them as exact fractions.
+
+// CHECK-LABEL: func.func @gather(
+// CHECK-NEXT:    %0 = fused.generic "Gather"(%x, %i) : (tensor<5x8xf32>, tensor<3xi64>) -> tensor<3x8xf32> body(%d0: index, %d1: index, %t0: tensor<5x8xf32>, %t1: tensor<3xi64>) {
+// CHECK-NEXT:      %1 = fused.load %t1[%d0] : tensor<3xi64>
+// CHECK-NEXT:      %2 = arith.index_cast %1 : i64 to index
+// CHECK-NEXT:      %3 = arith.constant 0 : index
+// CHECK-NEXT:      %4 = arith.cmpi slt, %2, %3 : index
+// CHECK-NEXT:      %5 = arith.constant 5 : index
+// CHECK-NEXT:      %6 = arith.addi %2, %5 : index
+// CHECK-NEXT:      %7 = arith.select %4, %6, %2 : index
+// CHECK-NEXT:      %8 = fused.check_index %7, 5 : i64
+// CHECK-NEXT:      %9 = fused.load %t0[%8, %d1] : tensor<5x8xf32>
+// CHECK-NEXT:      fused.yield %9 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<3x8xf32>
+// CHECK-NEXT:  }
+func.func @gather(%x: tensor<5x8xf32>, %i: tensor<3xi64>) -> tensor<3x8xf32> {
+  %0 = ge.Gather(%x, %i) axis 0 : (tensor<5x8xf32>, tensor<3xi64>) -> tensor<3x8xf32>
+  func.return %0 : tensor<3x8xf32>
+}
+
+// Upsampling by whole factors is a division.
+// CHECK-LABEL: func.func @nearest(
+// CHECK-NEXT:    %0 = fused.generic "Resize"(%x) : (tensor<1x1x3x4xf32>) -> tensor<1x1x6x8xf32> body(%d0: index, %d1: index, %d2: index, %d3: index, %t0: tensor<1x1x3x4xf32>) {
+// CHECK-NEXT:      %1 = arith.constant 2 : index
+// CHECK-NEXT:      %2 = arith.divui %d2, %1 : index
+// CHECK-NEXT:      %3 = arith.divui %d3, %1 : index
+// CHECK-NEXT:      %4 = fused.load %t0[%d0, %d1, %2, %3] : tensor<1x1x3x4xf32>
+// CHECK-NEXT:      fused.yield %4 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<1x1x6x8xf32>
+// CHECK-NEXT:  }
+func.func @nearest(%x: tensor<1x1x3x4xf32>) -> tensor<1x1x6x8xf32> {
+  %0 = ge.Resize(%x) scales [1.0, 1.0, 2.0, 2.0] : (tensor<1x1x3x4xf32>) -> tensor<1x1x6x8xf32>
+  func.return %0 : tensor<1x1x6x8xf32>
+}
+
+// CHECK-LABEL: func.func @linear(
+// CHECK-NEXT:    %0 = fused.generic "Resize"(%x) : (tensor<1x4xf32>) -> tensor<1x6xf32> body(%d0: index, %d1: index, %t0: tensor<1x4xf32>) {
+// CHECK-NEXT:      %1 = arith.constant 4 : index
+// CHECK-NEXT:      %2 = arith.muli %d1, %1 : index
+// CHECK-NEXT:      %3 = arith.constant -1 : index
+// CHECK-NEXT:      %4 = arith.addi %2, %3 : index
+// CHECK-NEXT:      %5 = arith.constant 6 : index
+// CHECK-NEXT:      %6 = arith.addi %4, %5 : index
+// CHECK-NEXT:      %7 = arith.divui %6, %5 : index
+// CHECK-NEXT:      %8 = arith.constant 1 : index
+// CHECK-NEXT:      %9 = arith.subi %7, %8 : index
+// CHECK-NEXT:      %10 = arith.muli %9, %5 : index
+// CHECK-NEXT:      %11 = arith.subi %4, %10 : index
+// CHECK-NEXT:      %12 = arith.index_cast %11 : index to i64
+// CHECK-NEXT:      %13 = arith.sitofp %12 : i64 to f32
+// CHECK-NEXT:      %14 = arith.constant 0.166666672 : f32
+// CHECK-NEXT:      %15 = arith.mulf %13, %14 : f32
+// CHECK-NEXT:      %16 = arith.constant 0 : index
+// CHECK-NEXT:      %17 = arith.maxsi %9, %16 : index
+// CHECK-NEXT:      %18 = arith.constant 3 : index
+// CHECK-NEXT:      %19 = arith.minsi %17, %18 : index
+// CHECK-NEXT:      %20 = arith.addi %9, %8 : index
+// CHECK-NEXT:      %21 = arith.maxsi %20, %16 : index
+// CHECK-NEXT:      %22 = arith.minsi %21, %18 : index
+// CHECK-NEXT:      %23 = fused.load %t0[%d0, %19] : tensor<1x4xf32>
+// CHECK-NEXT:      %24 = fused.load %t0[%d0, %22] : tensor<1x4xf32>
+// CHECK-NEXT:      %25 = arith.subf %24, %23 : f32
+// CHECK-NEXT:      %26 = arith.mulf %25, %15 : f32
+// CHECK-NEXT:      %27 = arith.addf %23, %26 : f32
+// CHECK-NEXT:      fused.yield %27 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<1x6xf32>
+// CHECK-NEXT:  }
+func.func @linear(%x: tensor<1x4xf32>) -> tensor<1x6xf32> {
+  %0 = ge.Resize(%x) mode linear scales [1.0, 1.5] : (tensor<1x4xf32>) -> tensor<1x6xf32>
+  func.return %0 : tensor<1x6xf32>
+}
+
+// CHECK-LABEL: func.func @depth_to_space(
+// CHECK-NEXT:    %0 = fused.generic "DepthToSpace"(%x) : (tensor<1x8x3x4xf32>) -> tensor<1x2x6x8xf32> body(%d0: index, %d1: index, %d2: index, %d3: index, %t0: tensor<1x8x3x4xf32>) {
+// CHECK-NEXT:      %1 = arith.constant 2 : index
+// CHECK-NEXT:      %2 = arith.remui %d2, %1 : index
+// CHECK-NEXT:      %3 = arith.remui %d3, %1 : index
+// CHECK-NEXT:      %4 = arith.divui %d2, %1 : index
+// CHECK-NEXT:      %5 = arith.divui %d3, %1 : index
+// CHECK-NEXT:      %6 = arith.muli %2, %1 : index
+// CHECK-NEXT:      %7 = arith.addi %6, %3 : index
+// CHECK-NEXT:      %8 = arith.muli %7, %1 : index
+// CHECK-NEXT:      %9 = arith.addi %8, %d1 : index
+// CHECK-NEXT:      %10 = fused.load %t0[%d0, %9, %4, %5] : tensor<1x8x3x4xf32>
+// CHECK-NEXT:      fused.yield %10 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<1x2x6x8xf32>
+// CHECK-NEXT:  }
+func.func @depth_to_space(%x: tensor<1x8x3x4xf32>) -> tensor<1x2x6x8xf32> {
+  %0 = ge.DepthToSpace(%x) block_size 2 : (tensor<1x8x3x4xf32>) -> tensor<1x2x6x8xf32>
+  func.return %0 : tensor<1x2x6x8xf32>
+}

@@ -1,0 +1,37 @@
+// RUN: gecc-opt %s -p ge-to-fused | filecheck %s
+
+// Softmax and normalisations: scale and offset are in the epilogue.
+
+// CHECK-LABEL: func.func @softmax(
+// CHECK-NEXT:    %0 = fused.softmax "Softmax"(%x) {axis = 0 : i64} : (tensor<4x8xf16>) -> tensor<4x8xf16> prologue(%d0: index, %d1: index, %t0: tensor<4x8xf16>) {
+// CHECK-NEXT:      %1 = fused.load %t0[%d0, %d1] : tensor<4x8xf16>
+// CHECK-NEXT:      %2 = arith.extf %1 : f16 to f32
+// CHECK-NEXT:      fused.yield %2 : f32
+// CHECK-NEXT:    } epilogue(%d0_1: index, %d1_1: index, %acc: f32, %t0_1: tensor<4x8xf16>) {
+// CHECK-NEXT:      %3 = arith.truncf %acc : f32 to f16
+// CHECK-NEXT:      fused.yield %3 : f16
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<4x8xf16>
+// CHECK-NEXT:  }
+func.func @softmax(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  %0 = ge.Softmax(%x) axis -2 : (tensor<4x8xf16>) -> tensor<4x8xf16>
+  func.return %0 : tensor<4x8xf16>
+}
+
+// CHECK-LABEL: func.func @layernorm(
+// CHECK-NEXT:    %0 = fused.norm "LayerNorm"(%x, %g, %b) {axis = 1 : i64, epsilon = 1.000000e-05 : f32, kind = "layer"} : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32> prologue(%d0: index, %d1: index, %t0: tensor<4x8xf32>, %t1: tensor<8xf32>, %t2: tensor<8xf32>) {
+// CHECK-NEXT:      %1 = fused.load %t0[%d0, %d1] : tensor<4x8xf32>
+// CHECK-NEXT:      fused.yield %1 : f32
+// CHECK-NEXT:    } epilogue(%d0_1: index, %d1_1: index, %acc: f32, %t0_1: tensor<4x8xf32>, %t1_1: tensor<8xf32>, %t2_1: tensor<8xf32>) {
+// CHECK-NEXT:      %2 = fused.load %t1_1[%d1_1] : tensor<8xf32>
+// CHECK-NEXT:      %3 = arith.mulf %acc, %2 : f32
+// CHECK-NEXT:      %4 = fused.load %t2_1[%d1_1] : tensor<8xf32>
+// CHECK-NEXT:      %5 = arith.addf %3, %4 : f32
+// CHECK-NEXT:      fused.yield %5 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<4x8xf32>
+// CHECK-NEXT:  }
+func.func @layernorm(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  %0 = ge.LayerNorm(%x, %g, %b) axis -1 : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  func.return %0 : tensor<4x8xf32>
+}
