@@ -80,24 +80,13 @@ def choose_lane(plan: Plan, body_rows: Sequence[Sequence[int]], store_row: Seque
     return best[1] if best else None
 
 
-def address_of(
-    w: KernelWriter,
-    address: Linear,
-    args: Sequence[SSAValue],
-    loops: Sequence[tuple[Loop, SSAValue | None]],
-    strides: dict[tuple[object, int], SSAValue],
-    key: object,
-) -> SSAValue:
-    """The offset constant + sum of coefficient * loop index; coefficients other than 0 and 1 are parameters."""
-    b = w.body
-    offset = b.index(0) if address.constant == 0 else strides[(key, -1)]
-    for number, (loop, index) in enumerate(loops):
-        factor = address.terms.get(args[loop.dims[-1]], 0)
-        if factor == 0 or index is None:
-            continue
-        term = index if factor == 1 else b.mul(index, strides[(key, number)])
-        offset = b.add(offset, term)
-    return offset
+def factor_of(loop: Loop, address: Linear, args: Sequence[SSAValue]) -> int:
+    """Elements by which an address moves at a step of `loop`: none at a loop over what `args` do not index.
+
+    An epilogue's arguments index the result alone, not the reduction.
+    """
+    dim = loop.dims[-1]
+    return address.terms.get(args[dim], 0) if dim < len(args) else 0
 
 
 class SpaceWriter:
@@ -114,7 +103,7 @@ class SpaceWriter:
         if address.constant:
             self._strides[(key, -1)] = self.w.argument(address.constant, "offset")
         for number, loop in enumerate(self.loops):
-            factor = address.terms.get(args[loop.dims[-1]], 0)
+            factor = factor_of(loop, address, args)
             if factor not in (0, 1):
                 self._strides[(key, number)] = self.w.argument(factor, "stride")
 
@@ -123,7 +112,7 @@ class SpaceWriter:
         b = self.w.body
         offset = self._strides.get((key, -1)) or b.index(0)
         for number, loop in enumerate(self.loops):
-            factor = address.terms.get(args[loop.dims[-1]], 0)
+            factor = factor_of(loop, address, args)
             index = self.current.get(number)
             if factor == 0 or index is None:
                 continue
