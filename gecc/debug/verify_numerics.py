@@ -1,0 +1,246 @@
+"""Do passes change what a module computes? Run it before and after each, and name the first that moves a result.
+
+The yardstick is the module before the first pass, interpreted in float64. Interpreted in float32 it has an error of its
+own; a pass may bring that to `FACTOR` times as much, where an error below `FLOOR` units in the last place of an
+output's greatest magnitude counts as that. Integers must stay as they are, but for as many as differ in float32 anyhow.
+
+A comparison that cannot fail is no comparison: over 1 % of non-finite elements, or all elements equal, where the
+yardstick has none, is a failure, and so is a yardstick that itself is not finite.
+
+ge and fused are interpreted; graphs of launches run in the interpreter's byte array with kernels as machine code, and a
+sample of blocks interpreted beside it (`gecc.debug.launches`); an om is emitted and run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from gecc.debug.domains import draw_inputs
+from gecc.debug.launches import LaunchRunner
+from gecc.dialects import tile
+from gecc.errors import GeccError
+from gecc.interp.base import input_names, output_names, run_module
+from gecc.interp.tile_graph import run_graph
+from gecc.pipeline import parse_passes, run_passes, stage_of
+from gecc.target import Target, host
+from gecc.target import load as load_target
+from gecc.verify import has_provenance
+from gecc.weights import WeightStore, store_of
+
+FACTOR = 8.0
+"""How much of the float32 interpretation's own error a pass may bring."""
+
+FLOOR = 4.0
+"""Units in the last place of the greatest magnitude that an error counts as at least."""
+
+NON_FINITE = 0.01
+"""Share of non-finite elements above which a comparison fails."""
+
+Array = NDArray[Any]
+Results = Mapping[str, Array]
+
+
+class NumericsError(GeccError):
+    """A pass moved a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a pass did. `ratio` is the greatest error of an output over its limit: up to 1 is allowed. Of a pass that
+    left the module alone, nothing was run and `ratio` is that of the one before."""
+
+    name: str
+    stage: str
+    changed: bool
+    ratio: float
+
+
+def run(
+    ctx: Context,
+    module: ModuleOp,
+    specs: Sequence[str] | str,
+    *,
+    seed: int = 0,
+    report: Callable[[Step], None] | None = None,
+) -> list[Step]:
+    """Run the passes `specs` on `module` in place and compare its results after each with those before all.
+
+    `report` is called with each step. Raises NumericsError naming the first pass that moved a result beyond its limit,
+    ShapeError when an input has a dimension of unknown size.
+    """
+    from gecc.frontend.onnx.inputs import require_static
+
+    require_static(module)
+    store = store_of(ctx)
+    passes = parse_passes(specs)
+    check = Check(module, store, draw_inputs(module, store, seed))
+    steps: list[Step] = []
+    target = next((load_target(name) for p in passes if (name := getattr(p, "target", "host")) != "host"), None)
+    check.target = target or host()
+    before = module.clone()
+
+    def after(name: str, module: ModuleOp) -> None:
+        nonlocal before
+        changed = not module.is_structurally_equivalent(before)
+        if changed:
+            ratio = check.ratio(module, name)
+            before = module.clone()
+        else:
+            ratio = steps[-1].ratio if steps else 0.0
+        steps.append(Step(name, stage_of(module), changed, ratio))
+        if report is not None:
+            report(steps[-1])
+
+    try:
+        run_passes(ctx, module, passes, locations=has_provenance(module), after=after)
+    finally:
+        check.close()
+    return steps
+
+
+class Check:
+    """The yardstick of a module, and how far others are from it."""
+
+    def __init__(self, module: ModuleOp, store: WeightStore, inputs: Results) -> None:
+        """Interpret `module` (ge, fused or tile) on `inputs`, given by name."""
+        self.store = store
+        self.inputs = inputs
+        self.target: Target | None = None
+        self.sampled: set[str] = set()
+        """Kernels whose meaning was compared with their machine code."""
+        self._compiled: tuple[str, LaunchRunner] | None = None
+        main = next(op for op in module.ops if isinstance(op, FuncOp))
+        self.order = input_names(main)
+        self.outputs = output_names(main)
+        single = self.results(module)
+        exact = stage_of(module) in ("ge", "fused")
+        self.yardstick = dict(run_module(module, inputs, store=store, compute_dtype=np.float64)) if exact else single
+        self.limits = {name: _limit(single[name], self.yardstick[name]) for name in self.outputs}
+        for name, wide in self.yardstick.items():
+            if (share := _non_finite(wide)) > NON_FINITE:
+                raise NumericsError(
+                    f"{share:.0%} of output '{name}' is not finite in float64: a comparison would say nothing",
+                    hint="the random inputs do not fit the graph",
+                )
+
+    def results(self, module: ModuleOp) -> Results:
+        """What a module of any level computes from the inputs, in its own precision."""
+        stage = stage_of(module)
+        if stage in ("ge", "fused"):
+            return run_module(module, self.inputs, store=self.store)
+        if stage == "om":
+            return self._run_om(module)
+        function = next(op for op in module.ops if isinstance(op, FuncOp))
+        arrays = run_graph(function, [self.inputs[name] for name in self.order], self._runner(module), self.store)
+        return dict(zip(self.outputs, arrays, strict=True))
+
+    def _runner(self, module: ModuleOp) -> LaunchRunner:
+        """What runs the module's kernels; the one at hand while they stay the same."""
+        kernels = "\n".join(str(op) for op in module.ops if isinstance(op, tile.KernelOp))
+        if self._compiled is None or self._compiled[0] != kernels:
+            self.close()
+            self._compiled = (kernels, LaunchRunner(module, self.target or host(), self.sampled))
+        return self._compiled[1]
+
+    def close(self) -> None:
+        """Unmap compiled kernels."""
+        if self._compiled is not None:
+            self._compiled[1].close()
+            self._compiled = None
+
+    def _run_om(self, module: ModuleOp) -> Results:
+        from gecc import api
+        from gecc.codegen.emit import emit
+
+        with api.load(emit(module, self.store), threads=1, affinity="none") as executor:
+            # numpy has no bf16: there, its bits as uint16 stand for it
+            fed = {name: _as_bits(array) for name, array in self.inputs.items()}
+            results = executor.run(fed)
+        return {
+            name: array.view(self.yardstick[name].dtype) if _is_bits(array, self.yardstick[name]) else array
+            for name, array in results.items()
+        }
+
+    def ratio(self, module: ModuleOp, name: str) -> float:
+        """The greatest error of an output of `module` over its limit.
+
+        Raises NumericsError, blaming the pass `name`, when that is over 1, or a result is degenerate.
+        """
+        try:
+            results = self.results(module)
+        except Exception as error:
+            error.add_note(f"while running the module after pass '{name}'")
+            raise
+        worst = 0.0
+        for output in self.outputs:
+            found, wide = results[output], self.yardstick[output]
+            if problem := degenerate(found, wide):
+                raise NumericsError(f"pass '{name}' spoiled output '{output}': {problem}")
+            error, limit = _error(found, wide), self.limits[output]
+            worst = max(worst, error / limit)
+            if error > limit:
+                what = "elements" if wide.dtype.kind in "biu" else "at most"
+                raise NumericsError(
+                    f"pass '{name}' moved output '{output}': it differs from float64 by {error:.3e}, the limit is "
+                    f"{limit:.3e} ({what})",
+                    hint=f"the greatest magnitude is {_magnitude(wide):.3e}",
+                )
+        return worst
+
+
+def degenerate(found: Array, wide: Array) -> str | None:
+    """What makes a comparison of `found` with the yardstick worthless, if anything."""
+    if found.shape != wide.shape:
+        return f"its shape is {list(found.shape)}, expected {list(wide.shape)}"
+    if (share := _non_finite(found)) > NON_FINITE and _non_finite(wide) == 0:
+        return f"{share:.1%} of it is not finite, in float64 nothing"
+    if found.size > 1 and bool(np.all(found == found.flat[0])) and not bool(np.all(wide == wide.flat[0])):
+        return f"all elements are {found.flat[0]}, in float64 they differ"
+    return None
+
+
+def _limit(single: Array, wide: Array) -> float:
+    """The error that an output may have: of floats absolute, of integers a number of elements."""
+    if wide.dtype.kind in "biu":
+        return FACTOR * max(_error(single, wide), 1.0 / (FACTOR + 1.0))
+    unit = 2.0**-8 if single.dtype.itemsize == 2 and single.dtype.kind != "f" else float(np.finfo(single.dtype).eps)
+    return FACTOR * max(_error(single, wide), FLOOR * unit * _magnitude(wide), float(np.finfo(np.float32).tiny))
+
+
+def _error(found: Array, wide: Array) -> float:
+    """The greatest absolute difference of floats, infinite where only one is finite; of integers, how many differ."""
+    if wide.dtype.kind in "biu":
+        return float(np.count_nonzero(found != wide))
+    x, y = found.astype(np.float64), wide.astype(np.float64)
+    same = (x == y) | (np.isnan(x) & np.isnan(y))
+    with np.errstate(invalid="ignore"):
+        distance = np.where(same, 0.0, np.abs(x - y))
+    return float(np.nan_to_num(distance, nan=np.inf, posinf=np.inf).max(initial=0.0))
+
+
+def _magnitude(array: Array) -> float:
+    wide = array.astype(np.float64)
+    return float(np.abs(wide[np.isfinite(wide)]).max(initial=0.0))
+
+
+def _non_finite(array: Array) -> float:
+    """The share of elements that are NaN or infinite."""
+    if array.dtype.kind in "biu" or array.size == 0:
+        return 0.0
+    return 1.0 - float(np.count_nonzero(np.isfinite(array.astype(np.float64)))) / array.size
+
+
+def _is_bits(array: Array, like: Array) -> bool:
+    return array.dtype == np.uint16 and like.dtype != np.uint16
+
+
+def _as_bits(array: Array) -> Array:
+    return array.view(np.uint16) if array.dtype.itemsize == 2 and array.dtype.kind not in "fiu" else array
