@@ -92,6 +92,7 @@ class Body:
             tuple(op.result_types),
         )
         if key in self._made:
+            op.drop_all_references()  # or its operands would count it among their uses
             return self._made[key]
         self.block.add_op(op)
         self._made[key] = op.results[0]
@@ -165,6 +166,10 @@ class Body:
                 return b
             if (0 in (x, y) and kind == "mul") or (y == 1 and kind == "rem"):
                 return self.index(0)
+            if y is not None and kind in ("add", "sub"):
+                return self._offset(a, y if kind == "add" else -y)
+            if x is not None and kind == "add":
+                return self._offset(b, x)
         if isinstance(a.type, AnyFloat):
             return self.emit(_FLOAT[kind](a, b))
         return self.emit((_UNSIGNED if unsigned else _SIGNED)[kind](a, b))
