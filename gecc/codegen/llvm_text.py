@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable
+from functools import cache
 
 from xdsl.dialects import llvm as xllvm
 from xdsl.dialects.builtin import (
@@ -35,6 +36,7 @@ _FLOATS: dict[type[Attribute], str] = {
 }
 
 
+@cache
 def type_text(type_: Attribute) -> str:
     """A type in LLVM's spelling."""
     if isinstance(type_, IntegerType):
@@ -99,22 +101,27 @@ class _Function:
         self.func = func
         self.declarations = declarations
         self.names: dict[SSAValue, str] = {}
+        self.count = 0
         self.labels: dict[Block, str] = {block: f"b{i}" for i, block in enumerate(func.body.blocks)}
         self.incoming: dict[Block, list[tuple[str, list[SSAValue]]]] = {}
         self.lines: list[str] = []
 
     def name(self, value: SSAValue) -> str:
         """An operand: a literal for constants, else a register."""
-        owner = value.owner
-        if isinstance(owner, xllvm.ConstantOp):
-            return constant_text(owner.value, value.type)
-        if isinstance(owner, llvm.PoisonOp | xllvm.UndefOp):
-            return "poison"
-        if isinstance(owner, xllvm.ZeroOp):
-            return "zeroinitializer"
-        if value not in self.names:
-            self.names[value] = f"%v{len(self.names)}"
-        return self.names[value]
+        if (known := self.names.get(value)) is not None:
+            return known
+        match value.owner:
+            case xllvm.ConstantOp() as op:
+                name = constant_text(op.value, value.type)
+            case llvm.PoisonOp() | xllvm.UndefOp():
+                name = "poison"
+            case xllvm.ZeroOp():
+                name = "zeroinitializer"
+            case _:
+                name = f"%v{self.count}"
+                self.count += 1
+        self.names[value] = name
+        return name
 
     def typed(self, value: SSAValue) -> str:
         return f"{type_text(value.type)} {self.name(value)}"

@@ -278,7 +278,9 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
         mma = tile.MmaOp(fill.tile, left, left_offset, rhs, right_offset, left_pixel, depth, (n1, stride1, n2, stride2))
         body.block.add_ops([fill, mma])
         first_column = body.mul(panel, body.index(choice.columns))
-        valid = body.minimum(body.sub(n_columns, first_column), body.index(choice.columns))
+        valid = body.index(choice.columns)
+        if p.columns % choice.columns:  # else no panel is cut off, and no code is made for one that is
+            valid = body.minimum(body.sub(n_columns, first_column), valid)
         column_start = body.add(column_base, first_column)
         groups_of[1].value, groups_of[2].value, groups_of[3].value = y, pixel, column_start
         if staged is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 from xdsl.dialects import llvm as xllvm
 from xdsl.dialects.builtin import (
@@ -11,6 +12,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    StringAttr,
     VectorType,
     i32,
     i64,
@@ -22,11 +24,13 @@ from gecc.dialects import llvm
 PTR = xllvm.LLVMPointerType()
 
 
+@cache
 def vector(element: Attribute, lanes: int) -> VectorType:
     """`vector<lanes x element>`."""
     return VectorType(element, [lanes])
 
 
+@cache
 def mangle(type_: Attribute) -> str:
     """A type as it stands in the name of an overloaded intrinsic: f32, i64, v16f32, p0."""
     if isinstance(type_, VectorType):
@@ -34,6 +38,43 @@ def mangle(type_: Attribute) -> str:
     if isinstance(type_, xllvm.LLVMPointerType):
         return "p0"
     return str(type_)
+
+
+# Properties are shared between operations: making an attribute costs more than making an operation from it.
+
+
+@cache
+def _gep_properties(offset: int) -> Mapping[str, Attribute]:
+    """Of a byte offset, or with GEP_USE_SSA_VAL of one that comes as an operand."""
+    return {
+        "rawConstantIndices": DenseArrayBase.from_list(i32, [offset]),
+        "elem_type": IntegerType(8),
+        "noWrapFlags": IntegerAttr(0, i32),
+    }
+
+
+@cache
+def _access_properties(align: int) -> Mapping[str, Attribute]:
+    return {"ordering": IntegerAttr(0, i64), "alignment": IntegerAttr(align, i64)}
+
+
+@cache
+def _call_properties(name: str, args: int) -> Mapping[str, Attribute]:
+    return dict(
+        xllvm.CallIntrinsicOp.create(
+            properties={
+                "intrin": StringAttr(name),
+                "op_bundle_sizes": DenseArrayBase.from_list(i32, ()),
+                "operandSegmentSizes": DenseArrayBase.from_list(i32, (args, 0)),
+                "fastmathFlags": xllvm.FastMathAttr(None),
+            }
+        ).properties
+    )
+
+
+@cache
+def _splat_mask(lanes: int) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, [0] * lanes)
 
 
 class Builder:
@@ -44,6 +85,8 @@ class Builder:
         self.entry = region.blocks[0]
         self.block = self.entry
         self._constants: dict[tuple[Attribute, Attribute], SSAValue] = {}
+        self._ints: dict[tuple[int, IntegerType], SSAValue] = {}
+        self._poison: dict[Attribute, SSAValue] = {}
         self._last_constant: Operation | None = None
 
     # --- blocks
@@ -80,19 +123,25 @@ class Builder:
         key = (value, type_)
         if key not in self._constants:
             op = xllvm.ConstantOp(value, type_)
-            if self._last_constant is None:
-                if (first := self.entry.first_op) is not None:
-                    self.entry.insert_op_before(op, first)
-                else:
-                    self.entry.add_op(op)
-            else:
-                self.entry.insert_op_after(op, self._last_constant)
-            self._last_constant = op
+            self._place(op)
             self._constants[key] = op.result
         return self._constants[key]
 
+    def _place(self, op: Operation) -> None:
+        """Put a constant at the start of the entry block, after the constants that are there."""
+        if self._last_constant is not None:
+            self.entry.insert_op_after(op, self._last_constant)
+        elif (first := self.entry.first_op) is not None:
+            self.entry.insert_op_before(op, first)
+        else:
+            self.entry.add_op(op)
+        self._last_constant = op
+
     def int(self, value: int, type_: IntegerType = i64) -> SSAValue:
-        return self.constant(IntegerAttr(value, type_), type_)
+        key = (value, type_)
+        if key not in self._ints:
+            self._ints[key] = self.constant(IntegerAttr(value, type_), type_)
+        return self._ints[key]
 
     def scalar(self, value: float | int, type_: Attribute) -> SSAValue:
         """A constant of any scalar type."""
@@ -151,15 +200,23 @@ class Builder:
 
     def gep(self, base: SSAValue, offset: SSAValue) -> SSAValue:
         """`base` plus `offset` bytes."""
-        if (known := self.known(offset)) is not None:
-            return base if known == 0 else self.add(xllvm.GEPOp(base, [known], IntegerType(8)))
-        return self.add(xllvm.GEPOp(base, [xllvm.GEP_USE_SSA_VAL], IntegerType(8), ssa_indices=[offset]))
+        known = self.known(offset)
+        if known == 0:
+            return base
+        constant = known is not None and abs(known) < 1 << 31
+        op = xllvm.GEPOp.create(
+            operands=[base] if constant else [base, offset],
+            result_types=[PTR],
+            properties=dict(_gep_properties(known if constant and known is not None else xllvm.GEP_USE_SSA_VAL)),
+        )
+        return self.add(op)
 
     def load(self, pointer: SSAValue, type_: Attribute, align: int) -> SSAValue:
-        return self.add(xllvm.LoadOp(pointer, type_, alignment=align))
+        properties = dict(_access_properties(align))
+        return self.add(xllvm.LoadOp.create(operands=[pointer], result_types=[type_], properties=properties))
 
     def store(self, value: SSAValue, pointer: SSAValue, align: int) -> None:
-        self.effect(xllvm.StoreOp(value, pointer, alignment=align))
+        self.effect(xllvm.StoreOp.create(operands=[value, pointer], properties=dict(_access_properties(align))))
 
     def splat(self, value: SSAValue, lanes: int) -> SSAValue:
         """All lanes equal to a scalar."""
@@ -168,16 +225,31 @@ class Builder:
             if isinstance(attr, IntegerAttr | FloatAttr):
                 return self.splat_constant(attr.value.data, vector(value.type, lanes))
         vec = vector(value.type, lanes)
-        poison = self.add(llvm.PoisonOp(vec))
-        first = self.add(xllvm.InsertElementOp(poison, value, self.int(0, i32)))
-        mask = DenseArrayBase.from_list(i32, [0] * lanes)
-        return self.add(xllvm.ShuffleVectorOp(first, poison, mask, vec))
+        poison = self.poison(vec)
+        first = self.add(xllvm.InsertElementOp.create(operands=[poison, value, self.int(0, i32)], result_types=[vec]))
+        return self.add(
+            xllvm.ShuffleVectorOp.create(
+                operands=[first, poison], result_types=[vec], properties={"mask": _splat_mask(lanes)}
+            )
+        )
+
+    def poison(self, type_: Attribute) -> SSAValue:
+        """A value that nothing depends on, made once for each type."""
+        if type_ not in self._poison:
+            op = llvm.PoisonOp(type_)
+            self._place(op)
+            self._poison[type_] = op.result
+        return self._poison[type_]
 
     def intrinsic(
         self, name: str, args: Sequence[SSAValue], result: Attribute | None, align: int | None = None
     ) -> SSAValue | None:
         """Call an intrinsic by its whole name; `align` is what its pointer arguments promise."""
-        op = xllvm.CallIntrinsicOp(name, list(args), [result] if result is not None else [])
+        op = xllvm.CallIntrinsicOp.create(
+            operands=args,
+            result_types=[result] if result is not None else [],
+            properties=dict(_call_properties(name, len(args))),
+        )
         if align is not None:
             op.attributes["alignment"] = IntegerAttr(align, i64)
         self.block.add_op(op)

@@ -193,6 +193,12 @@ def _store_tile(k: KernelLowering, op: Operation) -> None:
         store(k, k.vector(last.values[0]), memory, Linear(base, 1))
         k.lanes = None
 
+    known = Builder.known(columns)
+    if known is not None and known >= vectors * width:
+        for row in range(rows):
+            for v in range(vectors):
+                one(row, v, None)
+        return
     full, partial, after = b.new_block(), b.new_block(), b.new_block()
     b.branch_if(b.compare("sge", columns, b.int(vectors * width)), full, [], partial, [])
     b.start(full)
