@@ -31,7 +31,7 @@ def evaluate(op: Operation, inputs: Sequence[np.ndarray], store: WeightStore) ->
     """
     import numpy as np
 
-    from gecc.interp.base import MEANINGS, Env, operand_values, finish
+    from gecc.interp.base import MEANINGS, Env, finish, operand_values
 
     import_module("gecc.interp.ge")
     env = Env(store)

@@ -6,6 +6,7 @@ from xdsl.ir import Operation
 
 from gecc.dialects import ge
 from gecc.passes.ge._match import producer, shape, uses
+from gecc.passes.ge.choose_layouts.rules import ANCHORS, FOLLOWERS
 from gecc.rewrite import Pattern, Rewriter, miss
 
 
@@ -30,6 +31,8 @@ class MergeAfterTranspose(Pattern):
         x, extents, flat = view.operands[0], shape(view.operands[0]), shape(merged)
         if len(extents) != 4 or len(flat) != 3 or -1 in extents or flat[:2] != extents[:2]:
             return
+        if not isinstance(x.owner, ANCHORS + FOLLOWERS):
+            return miss(op, "what is reshaped is not an image that may lie in NHWC")
         if uses(merged) != 1:
             return miss(op, "the reshaped value has {} uses, need 1", uses(merged))
         moved = ge.Transpose(x, _spread(tuple(op.perm.get_values()), 2))
@@ -48,6 +51,8 @@ class SplitBeforeTranspose(Pattern):
         flat, extents = shape(moved), shape(op.results[0])
         if len(flat) != 3 or len(extents) != 4 or -1 in extents or flat[:2] != extents[:2]:
             return
+        if not any(isinstance(use.operation, ANCHORS + FOLLOWERS) for use in op.results[0].uses):
+            return miss(op, "no user takes the image in NHWC")
         if uses(moved) != 1:
             return miss(op, "the transposed value has {} uses, need 1", uses(moved))
         perm = tuple(transpose.perm.get_values())

@@ -118,6 +118,18 @@ def test_an_image_of_tokens_is_free(graph: Graph, rng: np.random.Generator) -> N
     assert moved_bytes(graph) == 0
 
 
+def test_heads_are_no_images(graph: Graph, rng: np.random.Generator) -> None:
+    """The merged heads of attention have the shapes of tokens, but no convolution is near."""
+    x = image(graph, rng, 2, 4, 3, 5)
+    heads = graph.add(ge.Transpose(x, (0, 2, 1, 3)))
+    merged = graph.add(ge.Transpose(graph.add(ge.Reshape(heads, (2, 3, 20))), (0, 2, 1)))
+    back = graph.add(ge.Reshape(graph.add(ge.Transpose(merged, (0, 2, 1))), (2, 3, 4, 5)))
+    graph.finish(graph.add(ge.MatMulV2(back, back, transpose_x2=True)))
+    before = graph.names()
+    graph.apply("ge-choose-layouts")
+    assert graph.names() == before
+
+
 def test_channels_last_model_keeps_no_transposition(graph: Graph, rng: np.random.Generator) -> None:
     x = image(graph, rng, 1, 5, 6, 3)
     y = graph.add(ge.Relu(conv(graph, rng, graph.add(ge.Transpose(x, (0, 3, 1, 2))), 4)))
