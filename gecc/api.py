@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from gecc.om.records import IoDesc, OmModel
@@ -158,12 +159,12 @@ def lower(
         require_static(module)
     dumps = Dumps.from_environment() if dumps is None else dumps
     dumps.write("import" if start == "ge" else start, ctx, module, last=not specs)
-    written = 0
+    ends = pipeline.ends_of_stages(specs)
+    place = count(0)
 
     def after(step: str, module: ModuleOp) -> None:
-        nonlocal written
-        written += 1
-        dumps.write(step.partition("{")[0], ctx, module, last=written == len(specs))
+        i = next(place)
+        dumps.write(step.partition("{")[0], ctx, module, ends=i in ends, last=i == len(specs) - 1)
 
     passes = pipeline.for_target(pipeline.parse_passes(specs), name)
     pipeline.run_passes(ctx, module, passes, verify_each=False, locations=has_provenance(module), after=after)

@@ -1,7 +1,8 @@
 """The module after each pass, written to files as the Graph Engine does it.
 
 DUMP_GE_GRAPH switches dumps on: 1 writes text with its weights beside it, 2 text without them, 3 only which operation
-reads what. DUMP_GRAPH_LEVEL says which: 1 after every pass, 2 (the default) at the end of each level, 3 the last only,
+reads what. DUMP_GRAPH_LEVEL says which: 1 after every pass, 2 (the default) as
+imported and at the end of each level, 3 the last only,
 4 the first only, or names `A|B`: the stages whose name contains one of them. DUMP_GRAPH_PATH is the folder, by default
 the current one. Files are `ge_graph_<n>_<stage>.mlir` and, for graphs, `.onnx` for Netron.
 """
@@ -25,11 +26,6 @@ Content = Literal["off", "weights", "text", "structure"]
 
 _CONTENTS: dict[str, Content] = {"1": "weights", "2": "text", "3": "structure"}
 
-ENDS_OF_LEVELS = frozenset(
-    {"import", "ge-to-fused", "fused-to-tile", "tile-deduplicate-kernels", "tile-allocate-buffers", "tile-to-om"}
-)
-"""What level 2 writes: the imported graph and what each lowering makes of it."""
-
 
 @dataclass
 class Dumps:
@@ -52,7 +48,7 @@ class Dumps:
             Path(env.get("DUMP_GRAPH_PATH", "") or "."),
         )
 
-    def wanted(self, stage: str, *, last: bool) -> bool:
+    def wanted(self, stage: str, *, ends: bool, last: bool) -> bool:
         """Whether `stage` is one of those selected."""
         if self.content == "off":
             return False
@@ -60,7 +56,7 @@ class Dumps:
             case "1":
                 return True
             case "2":
-                return stage in ENDS_OF_LEVELS or last
+                return self._first or ends or last
             case "3":
                 return last
             case "4":
@@ -68,12 +64,14 @@ class Dumps:
             case names:
                 return any(name in stage for name in names.split("|") if name)
 
-    def write(self, stage: str, ctx: Context, module: ModuleOp, *, last: bool = False) -> None:
-        """Write the module as it stands after `stage`, if selected. `last` says that no pass follows.
+    def write(self, stage: str, ctx: Context, module: ModuleOp, *, ends: bool = False, last: bool = False) -> None:
+        """Write the module as it stands after `stage`, if selected.
+
+        `ends` says that the next pass lowers it to another level, `last` that no pass follows.
 
         Raises CliError when the folder cannot be written.
         """
-        wanted = self.wanted(stage, last=last)
+        wanted = self.wanted(stage, ends=ends, last=last)
         self._first = False
         if not wanted:
             return
@@ -115,15 +113,17 @@ def structure(module: ModuleOp) -> Iterator[str]:
     """
     from xdsl.dialects.func import FuncOp
 
+    from gecc.dialects.om import ModelOp
     from gecc.rewrite import location_names
 
-    for function in module.body.ops:
-        if not isinstance(function, FuncOp):
+    for graph in module.body.ops:
+        if not isinstance(graph, FuncOp | ModelOp) or graph.body.first_block is None:
             continue
-        names: dict[SSAValue, str] = {arg: f"%{arg.name_hint or f'arg{arg.index}'}" for arg in function.args}
-        arguments = ", ".join(f"{names[arg]}: {arg.type}" for arg in function.args)
-        yield f"func.func @{function.sym_name.data}({arguments}) {{"
-        for op in function.body.block.ops:
+        block = graph.body.block
+        names: dict[SSAValue, str] = {arg: f"%arg{arg.index}" for arg in block.args}
+        arguments = ", ".join(f"{names[arg]}: {arg.type}" for arg in block.args)
+        yield f"{graph.name} ({arguments}) {{"
+        for op in block.ops:
             for result in op.results:
                 names[result] = f"%{len(names)}"
             yield f"  {_line(op, names)}{''.join(f'  // {name}' for name in location_names(op))}"

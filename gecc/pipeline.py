@@ -229,6 +229,12 @@ def specs_for(module: ModuleOp, level: str, stage: str = "om") -> tuple[str, ...
     return specs[names.index(done) + 1 :]
 
 
+def ends_of_stages(specs: Sequence[str]) -> frozenset[int]:
+    """Places in `specs` of the passes that are followed by one that begins another stage."""
+    starts = frozenset(_FIRST_OF_NEXT_STAGE.values())
+    return frozenset(i for i, spec in enumerate(specs[1:]) if spec.partition("{")[0] in starts)
+
+
 def _is_allocated(module: ModuleOp) -> bool:
     """Whether all launches on memory have a phase and all buffers an offset."""
     from gecc.verify import graph_operations

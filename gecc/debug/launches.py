@@ -41,13 +41,18 @@ class LaunchRunner:
 
     Kernels run as machine code for `target`. Once for each kernel, and in full where there is little to compute, blocks
     are also interpreted, and what they write is compared: the first, the last and one in the middle. `seen` names the
-    kernels that were compared already and is added to.
+    bodies of kernels that were compared already and is added to.
     """
 
     def __init__(self, module: ModuleOp, target: Target, seen: set[str]) -> None:
-        self.kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, tile.KernelOp)}
+        self.kernels: dict[str, tile.KernelOp] = {}
+        """By symbol; of kernels alike but for the name, the first stands for all."""
         self.seen = seen
-        blob = compile_kernels(list(self.kernels.values()), target)
+        distinct: dict[str, tile.KernelOp] = {}
+        for op in module.ops:
+            if isinstance(op, tile.KernelOp):
+                self.kernels[op.sym_name.data] = distinct.setdefault(_body(op), op)
+        blob = compile_kernels(list(distinct.values()), target)
         self._code = Code(blob.data, blob.offsets, "kernels under test")
 
     def close(self) -> None:
@@ -56,24 +61,26 @@ class LaunchRunner:
 
     def __call__(self, launch: tile.LaunchOp, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Run all blocks of a launch, outputs in place. Raises KernelError and Mismatch."""
-        name = launch.kernel.string_value()
-        sampled = self._sample(launch, outputs)
+        kernel = self.kernels[launch.kernel.string_value()]
+        sampled = self._sample(launch, kernel, outputs)
         before = [np.array(x) for x in inputs] if sampled else []
-        self._native(launch, inputs, outputs)
+        self._native(launch, kernel, inputs, outputs)
         if sampled:
-            self._compare(launch, name, sampled, before, outputs)
+            self._compare(launch, kernel, sampled, before, outputs)
 
-    def _sample(self, launch: tile.LaunchOp, outputs: Sequence[Array]) -> list[int]:
+    def _sample(self, launch: tile.LaunchOp, kernel: tile.KernelOp, outputs: Sequence[Array]) -> list[int]:
         """The blocks to interpret."""
-        name, count = launch.kernel.string_value(), launch.blocks.value.data
+        body, count = _body(kernel), launch.blocks.value.data
         if sum(x.size for x in outputs) <= FULL:
             return list(range(count))
-        if name in self.seen:
+        if body in self.seen:
             return []
-        self.seen.add(name)
+        self.seen.add(body)
         return sorted({0, count // 2, count - 1}) if count else []
 
-    def _native(self, launch: tile.LaunchOp, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    def _native(
+        self, launch: tile.LaunchOp, kernel: tile.KernelOp, inputs: Sequence[Array], outputs: Sequence[Array]
+    ) -> None:
         aligned = [_aligned(x, outputs) for x in inputs]
         params = [int(v) for v in launch.params.get_values()]
         scratch = np.zeros(launch.scratch.value.data + abi.ALIGNMENT, np.uint8)
@@ -83,31 +90,41 @@ class LaunchRunner:
         state = np.zeros(abi.STATE_BYTES // 8 + 8, np.int64)
         state_at = -(-state.ctypes.data // abi.ALIGNMENT) * abi.ALIGNMENT
         pointer, number = ctypes.c_void_p, ctypes.c_int64
-        kernel = self._code.function(launch.kernel.string_value(), None, pointer, number, number, pointer, pointer)
-        kernel(words.ctypes.data, 0, launch.blocks.value.data, scratch_at, state_at)
+        function = self._code.function(kernel.sym_name.data, None, pointer, number, number, pointer, pointer)
+        function(words.ctypes.data, 0, launch.blocks.value.data, scratch_at, state_at)
         found = state[(state_at - state.ctypes.data) // 8 :]
         if code := int(found[abi.STATE_ERROR // 8]):
             value, limit = int(found[abi.STATE_VALUE // 8]), int(found[abi.STATE_LIMIT // 8])
             raise KernelError(abi.describe(code, value, limit), where=_where(launch))
 
     def _compare(
-        self, launch: tile.LaunchOp, name: str, blocks: Sequence[int], before: Sequence[Array], outputs: Sequence[Array]
+        self,
+        launch: tile.LaunchOp,
+        kernel: tile.KernelOp,
+        blocks: Sequence[int],
+        before: Sequence[Array],
+        outputs: Sequence[Array],
     ) -> None:
         """Interpret `blocks` on a copy, and compare the elements they write with what machine code wrote there."""
         fresh = [np.full(x.nbytes, UNWRITTEN, np.uint8).view(x.dtype).reshape(x.shape) for x in outputs]
         params = [int(v) for v in launch.params.get_values()]
-        run_kernel(self.kernels[name], [*before, *fresh], params, blocks, launch.scratch.value.data, _where(launch))
+        run_kernel(kernel, [*before, *fresh], params, blocks, launch.scratch.value.data, _where(launch))
         for number, (meant, native) in enumerate(zip(fresh, outputs, strict=True)):
             raw = meant.reshape(-1).view(np.uint8).reshape(meant.size, meant.itemsize)
             written = (raw != UNWRITTEN).any(axis=1)
-            found = difference(name, native.reshape(-1)[written], meant.reshape(-1)[written])
+            found = difference(kernel.sym_name.data, native.reshape(-1)[written], meant.reshape(-1)[written])
             if not found.within(TOLERANCE):
                 raise Mismatch(
-                    f"kernel @{name} gives other values as machine code than by its meaning: output {number} differs by "
+                    f"kernel @{kernel.sym_name.data} gives other values as machine code than by its meaning: output {number} differs by "
                     f"{found.max_abs:.3e} ({found.max_rel:.3e} of its greatest magnitude, {found.mismatched} elements "
                     f"not alike) in blocks {list(blocks)}",
                     where=_where(launch),
                 )
+
+
+def _body(kernel: tile.KernelOp) -> str:
+    """A kernel as text, without its name."""
+    return str(kernel).replace(f"@{kernel.sym_name.data}(", "(", 1)
 
 
 def _aligned(array: Array, outputs: Sequence[Array]) -> Array:

@@ -115,7 +115,7 @@ class Check:
         self.inputs = inputs
         self.target: Target | None = None
         self.sampled: set[str] = set()
-        """Kernels whose meaning was compared with their machine code."""
+        """Bodies of kernels whose meaning was compared with their machine code."""
         self._compiled: tuple[str, LaunchRunner] | None = None
         main = next(op for op in module.ops if isinstance(op, FuncOp))
         self.order = input_names(main)
