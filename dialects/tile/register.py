@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType, MemRefType, VectorType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType, i64
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -10,6 +10,8 @@ from xdsl.irdl import (
     base,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
+    prop_def,
     region_def,
     result_def,
     traits_def,
@@ -59,6 +61,9 @@ class MmaOp(IRDLOperation):
 
     The left side is read in place, so a convolution over channels-last rows is the same operation as a matrix
     product: its taps are the two outer loops. The right side is packed: C values for each step, steps consecutive.
+
+    `ahead` is an offset in rhs that a later tile will need: in each pass of four steps `lines` cache lines from there
+    on are prefetched, and `ahead` moves on with the right side. It changes no value.
     """
 
     name = "tile.mma"
@@ -73,6 +78,8 @@ class MmaOp(IRDLOperation):
     stride1 = operand_def(IndexType)
     n2 = operand_def(IndexType)
     stride2 = operand_def(IndexType)
+    ahead = opt_operand_def(IndexType)
+    lines = prop_def(IntegerAttr.constr(type=i64))
     tile = result_def(base(VectorType))
     traits = traits_def(MemoryReadEffect())
 
@@ -86,15 +93,24 @@ class MmaOp(IRDLOperation):
         row_stride: SSAValue,
         depth: SSAValue,
         outer: tuple[SSAValue, SSAValue, SSAValue, SSAValue],
+        ahead: SSAValue | None = None,
+        lines: int = 0,
     ) -> None:
         super().__init__(
-            operands=[acc, lhs, lhs_offset, rhs, rhs_offset, row_stride, depth, *outer], result_types=[acc.type]
+            operands=[acc, lhs, lhs_offset, rhs, rhs_offset, row_stride, depth, *outer, ahead],
+            result_types=[acc.type],
+            properties={"lines": IntegerAttr(lines, i64)},
         )
 
     def verify_(self) -> None:
         _check_tile(self, self.acc)
         if self.acc.type != self.tile.type:
             raise VerifyException(f"tile.mma: accumulator {self.acc.type}, result {self.tile.type}")
+        lines = self.lines.value.data
+        if lines < 0 or (lines > 0) != (self.ahead is not None):
+            raise VerifyException(
+                f"tile.mma: lines = {lines}, expected a positive number with an offset to prefetch and 0 without"
+            )
 
     @classmethod
     def parse(cls, parser: Parser) -> MmaOp:
@@ -123,9 +139,15 @@ class MmaOp(IRDLOperation):
         parser.parse_keyword("by")
         stride2 = parser.parse_operand()
         parser.parse_punctuation(")")
+        ahead, lines = None, 0
+        if parser.parse_optional_keyword("ahead") is not None:
+            ahead = parser.parse_operand()
+            parser.parse_keyword("lines")
+            lines = parser.parse_integer()
         parser.parse_punctuation(":")
         parser.parse_type()
-        return cls(acc, lhs, lhs_offset, rhs, rhs_offset, row_stride, depth, (n1, stride1, n2, stride2))
+        outer = (n1, stride1, n2, stride2)
+        return cls(acc, lhs, lhs_offset, rhs, rhs_offset, row_stride, depth, outer, ahead, lines)
 
     def print(self, printer: Printer) -> None:
         def show(*parts: SSAValue | str) -> None:
@@ -137,7 +159,10 @@ class MmaOp(IRDLOperation):
 
         show(" ", self.acc, ", ", self.lhs, "[", self.lhs_offset, "], ", self.rhs, "[", self.rhs_offset, "] rows ")
         show(self.row_stride, " depth ", self.depth, " outer(", self.n1, " by ", self.stride1, ", ")
-        show(self.n2, " by ", self.stride2, ") : ")
+        show(self.n2, " by ", self.stride2, ")")
+        if self.ahead is not None:
+            show(" ahead ", self.ahead, f" lines {self.lines.value.data}")
+        show(" : ")
         printer.print_attribute(self.tile.type)
 
 

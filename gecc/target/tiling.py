@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from gecc.target.target import Target
 
 FMA_LATENCY = 4
+L2_VECTORS = 0.4
+"""Vectors that the second-level cache delivers in a cycle."""
 GRAIN = 1 << 20
 """Multiply-adds that a block should hold at least, about ten microseconds."""
 BLOCK_BYTES = 1 << 17
 """Bytes of weights that a block of a memory-bound product should stream at least."""
 MAX_BLOCKS = 64
+MAX_ROWS = 13
+"""Rows that five general registers address."""
 MIN_COLUMN_BLOCKS = 8
 """Rows are split as well when there are fewer blocks of columns than this."""
 
@@ -33,29 +37,28 @@ class TileChoice:
     cost: float
 
 
-def max_rows(target: Target, vectors: int) -> int:
-    """The most rows of `vectors` accumulators each that fit the registers with one row of the right side.
+ACCUMULATORS = {16: 12, 32: 24}
+"""Vector registers of a machine to the accumulators that a tile may hold: the most that measured without loss. One
+more row of two vectors fits 32 registers too, but ran a tenth slower."""
 
-    One register holds the broadcast scalar. With 32 registers one more is left free: a full set spills.
-    """
-    free = target.vector_registers - 1 - vectors
-    if target.vector_registers >= 32:
-        free -= 1
-    return max(1, min(free // vectors, 13))
+
+def max_rows(target: Target, vectors: int) -> int:
+    """The most rows of `vectors` accumulators each; a row of the right side and a broadcast scalar fit beside them."""
+    return max(1, min(ACCUMULATORS[target.vector_registers] // vectors, MAX_ROWS))
 
 
 def _cycles(rows: int, vectors: int) -> float:
+    """Cycles of one step: bound by multiply-adds, by loads, by latency, or by the panel streaming from the L2 cache."""
     if rows == 0:
         return 0.0
-    accumulators = rows * vectors
-    return max(accumulators / 2, (rows + vectors) / 2, FMA_LATENCY * accumulators / max(accumulators, 2 * FMA_LATENCY))
+    return max(rows * vectors / 2, (rows + vectors) / 2, FMA_LATENCY, vectors / L2_VECTORS)
 
 
 def choose_tile(target: Target, rows: int, columns: int) -> TileChoice:
     """The cheapest tiles for a product of `rows` rows and `columns` columns."""
     lanes = target.f32_lanes
     best: TileChoice | None = None
-    for vectors in (4, 3, 2, 1):
+    for vectors in (2, 3, 4, 1):  # of equally cheap tiles, tall ones stream less of the panel
         if vectors > 1 and (vectors - 1) * lanes >= columns:
             continue
         if vectors * lanes * 2 > target.vector_registers * lanes:

@@ -265,8 +265,13 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     row_pitch = w.argument(strides[p.pixel_dims[-1]] if p.pixels > 1 else p.columns, "pitch")
     staged = w.scratch(0, op.accumulator) if tile_scratch else None
 
-    def micro_kernel(rows: int, y: SSAValue, pixel: SSAValue, panel: SSAValue) -> None:
-        """One register tile: `rows` pixels from `pixel` on in output row y, the columns of one panel."""
+    # the tiles of a panel share the work of prefetching the next one: each takes other lines of every four panel rows
+    slots = choice.columns * 4 * size // 64
+    lines = min(slots, -(-slots // max(1, min(chunk_rows, p.rows) * min(chunk_tiles, max(tiles, 1)))))
+    lines = 1 << (lines - 1).bit_length()
+
+    def micro_kernel(rows: int, y: SSAValue, number: SSAValue, pixel: SSAValue, panel: SSAValue) -> None:
+        """Register tile `number` of output row y: `rows` pixels from `pixel` on, the columns of one panel."""
         body = w.body
         type_ = VectorType(op.accumulator, [rows, choice.columns])
         zero = body.constant(0, op.accumulator)
@@ -275,7 +280,11 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
             left_origin, body.add(body.mul(body.sub(y, first_row), left_row), body.mul(pixel, left_pixel))
         )
         right_offset = body.add(right_base, body.mul(panel, panel_size))
-        mma = tile.MmaOp(fill.tile, left, left_offset, rhs, right_offset, left_pixel, depth, (n1, stride1, n2, stride2))
+        turn = body.mul(body.add(number, y), body.index(lines))
+        slot = body.mul(body.rem(turn, body.index(slots)), body.index(64 // size))
+        ahead = body.add(body.add(right_offset, panel_size), slot)
+        outer = (n1, stride1, n2, stride2)
+        mma = tile.MmaOp(fill.tile, left, left_offset, rhs, right_offset, left_pixel, depth, outer, ahead, lines)
         body.block.add_ops([fill, mma])
         first_column = body.mul(panel, body.index(choice.columns))
         valid = body.index(choice.columns)
@@ -321,7 +330,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
             last = body.minimum(tile1, n_full)
 
             def full(number: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
-                micro_kernel(choice.rows, y, w.body.mul(number, w.body.index(choice.rows)), panel)
+                micro_kernel(choice.rows, y, number, w.body.mul(number, w.body.index(choice.rows)), panel)
                 return []
 
             w.loop(tile0, last, full)
@@ -329,7 +338,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
 
             def short(number: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
                 start = w.body.add(w.body.mul(number, w.body.index(choice.rows - 1)), n_full)
-                micro_kernel(choice.rows - 1, y, start, panel)
+                micro_kernel(choice.rows - 1, y, number, start, panel)
                 return []
 
             w.loop(body.maximum(tile0, n_full), tile1, short)

@@ -44,7 +44,7 @@ class RowWriter:
         self.store_address = Linear({arg: s for arg, s in zip(self.prologue.args, strides, strict=True) if s})
         self.space.declare("store", self.store_address, self.prologue.args)
         # lanes run along the row when its elements are adjacent, else across rows that are
-        innermost = [d for d in order if shape[d] > 1]
+        innermost = [d for d in order if shape[d] != 1]
         self.across = bool(innermost) and innermost[-1] not in reduced
         self.length = prod(shape[d] for d in reduced)
 

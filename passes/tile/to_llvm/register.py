@@ -127,6 +127,19 @@ def _mma(k: KernelLowering, op: Operation) -> None:
                     at = row * vectors + v
                     accs[at] = b.call("llvm.fma", [value, panel_row[v], accs[at]], vec)
 
+    def prefetch(w: SSAValue) -> None:
+        """Some lines of the block of panel rows that lies `distance` bytes after the one this pass reads."""
+        assert distance is not None
+        far = b.gep(w, distance)
+        for line in range(lines):
+            pointer = b.gep(far, b.int(line * 64))
+            hints = [pointer, b.int(0, i32), b.int(3, i32), b.int(1, i32)]
+            b.intrinsic("llvm.prefetch.p0", hints, None)
+
+    # the address to prefetch stays at a fixed distance from the panel's, so it costs no register of its own
+    lines = op.lines.value.data
+    distance = k.b.isub(scaled(op.ahead), scaled(op.rhs_offset)) if op.ahead is not None else None
+
     def inner(a: SSAValue, w: SSAValue, accs: Sequence[SSAValue]) -> tuple[SSAValue, Sequence[SSAValue]]:
         """One contiguous run of `depth` steps; returns where the panel stands after it."""
         trips = b.add(xllvm.LShrOp(depth, b.int(2)))
@@ -137,6 +150,8 @@ def _mma(k: KernelLowering, op: Operation) -> None:
                 a_now, w_now = carried[0], carried[1]
                 multiples = [b.opaque(m) for m in carried[2 : 2 + len(addressing.multiples)]]
                 now = list(carried[2 + len(multiples) :])
+                if distance is not None and count == UNROLL:
+                    prefetch(w_now)
                 steps(a_now, w_now, multiples, now, count)
                 return [b.gep(a_now, b.int(count * size)), b.gep(w_now, b.int(count * row_bytes)), *multiples, *now]
 
