@@ -29,8 +29,8 @@ from gecc.target.tiling import MAX_BLOCKS, TileChoice, choose_grid
 INDEX = IndexType()
 STAGED_BYTES = 8
 """Room for an element of a register tile in scratch."""
-SCRATCH_TARGET = 1 << 18
-"""Bytes of padded input rows that a block should not exceed, so that they stay in the second-level cache."""
+COPY_COST = 80
+"""Multiply-adds that must go with each element copied to scratch, for the copy to be a twentieth of the work."""
 
 
 @dataclass
@@ -166,23 +166,16 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     size = element_bytes(inputs[0])
 
     # blocks: items x blocks of rows x blocks of tiles x blocks of panels
-    grid = choose_grid(target, choice, p.rows * p.pixels, p.steps, p.items, size)
     tiles = choice.full + choice.short
     if p.rows == 1:
+        grid = choose_grid(target, choice, p.pixels, p.steps, p.items, size)
         chunk_rows, row_blocks = 1, 1
         chunk_tiles, tile_blocks = max(1, grid.row_tiles), max(1, grid.row_blocks)
+        chunk_panels, panel_blocks = grid.panels, grid.panel_blocks
     else:
-        # a row of pixels is split no further; few panels in a block would copy padded rows again for each
-        chunk_tiles, tile_blocks = max(1, tiles), 1
-        chunk_rows = rows_per_block(p, target, size)
-        row_blocks = -(-p.rows // chunk_rows)
-    chunk_panels, panel_blocks = grid.panels, grid.panel_blocks
-    if p.rows > 1:
-        wanted = max(1, min(MAX_BLOCKS, p.items * p.rows * p.pixels * p.steps * p.columns >> 20))
-        have = p.items * row_blocks
-        panel_blocks = max(1, min(choice.panels, min(-(-wanted // have), 4 if p.padded else 16)))
-        chunk_panels = -(-choice.panels // panel_blocks)
-        panel_blocks = -(-choice.panels // chunk_panels)
+        chunk_tiles, tile_blocks = max(1, tiles), 1  # a row of pixels is split no further
+        chunk_rows, chunk_panels = image_blocks(p, choice, target, size)
+        row_blocks, panel_blocks = -(-p.rows // chunk_rows), -(-choice.panels // chunk_panels)
 
     w = KernelWriter(inputs, [result])
     lhs, rhs, out = w.inputs[0], w.inputs[1], w.outputs[0]
@@ -370,19 +363,50 @@ def _light(op: fused.MatmulOp | fused.ConvOp, shape: Sequence[int]) -> bool:
     return GroupedRegion(probe, op.epilogue, shape, [Group((d,)) for d in range(len(shape))]).is_light()
 
 
+def fitting_rows(p: Product, target: Target, size: int) -> int:
+    """Output rows whose input rows take at most half of the second-level cache."""
+    room = target.l2_bytes // 2
+    if p.padded is None:
+        return max(1, min(p.rows, room // max(1, p.left_row * size)))
+    row_bytes = p.padded.width * p.padded.channels * size
+    return max(1, min(p.rows, (room // row_bytes - p.padded.reach) // p.padded.step + 1))
+
+
 def rows_per_block(p: Product, target: Target, size: int) -> int:
-    """Output rows of a block: enough blocks for parallel work, and padded rows that stay in cache."""
-    work = p.items * p.rows * p.pixels * p.steps * p.columns
-    wanted = max(1, min(MAX_BLOCKS, work >> 21))
-    per_item = max(1, -(-wanted // p.items))
-    rows = max(min(4, p.rows), -(-p.rows // per_item))
-    if p.rows < 14:
-        rows = p.rows
+    """Output rows of a block when blocks differ in rows only."""
+    wanted = max(1, min(MAX_BLOCKS, p.items * p.rows * p.pixels * p.steps * p.columns >> 18))
+    rows = max(min(2, p.rows), -(-p.rows // max(1, -(-wanted // p.items))))
+    return even_chunk(p.rows, min(rows, fitting_rows(p, target, size)))
+
+
+def even_chunk(total: int, chunk: int) -> int:
+    """The smallest chunk that needs no more chunks than `chunk` does."""
+    return -(-total // -(-total // chunk))
+
+
+def image_blocks(p: Product, choice: TileChoice, target: Target, size: int) -> tuple[int, int]:
+    """(output rows, panels) of a block of a convolution.
+
+    Rows are split freely while all weights stay in the second-level cache; if they do not, each block of rows would
+    fetch them again, so panels are split instead. But every block copies its padded rows, so it must hold enough
+    panels for that to be little work.
+    """
+    work = p.rows * p.pixels * p.steps * p.columns
+    wanted = max(1, min(MAX_BLOCKS // 2, work >> 20))
+    wanted = -(-wanted // p.items)
+    fits = fitting_rows(p, target, size)
+    weights = choice.panels * choice.columns * p.steps * size
+    row_blocks = -(-p.rows // fits)
+    if weights <= target.l2_bytes // 2:
+        row_blocks = max(row_blocks, min(wanted, max(1, p.rows // 4)))
+    least = 1
     if p.padded is not None:
-        row_bytes = p.padded.width * p.padded.channels * size
-        fits = max(1, (SCRATCH_TARGET // row_bytes - p.padded.reach) // p.padded.step + 1)
-        rows = max(1, min(rows, fits))
-    return -(-p.rows // -(-p.rows // rows))
+        rows = -(-p.rows // row_blocks)
+        copied = ((rows - 1) * p.padded.step + p.padded.reach) * p.padded.width * p.padded.channels
+        computed = rows * p.pixels * p.steps * choice.columns
+        least = -(-copied * COPY_COST // max(1, computed))
+    panel_blocks = max(1, min(choice.panels // min(least, choice.panels), -(-wanted // row_blocks)))
+    return even_chunk(p.rows, -(-p.rows // row_blocks)), even_chunk(choice.panels, -(-choice.panels // panel_blocks))
 
 
 def copy_rows(
