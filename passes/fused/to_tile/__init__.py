@@ -19,8 +19,10 @@ from gecc.passes.fused.choose_tilings import is_depthwise
 from gecc.passes.fused.to_tile.depthwise import lower_depthwise
 from gecc.passes.fused.to_tile.gemm import lower_product
 from gecc.passes.fused.to_tile.generic import lower_generic
+from gecc.passes.fused.to_tile.kernel import KernelWriter
 from gecc.passes.fused.to_tile.launch import Lowered
 from gecc.passes.fused.to_tile.rows import lower_norm, lower_softmax
+from gecc.passes.fused.to_tile.widen import WidenIntegers
 from gecc.rewrite import Pattern, Rewriter, apply_patterns
 from gecc.target import Target, host, load
 
@@ -100,6 +102,14 @@ class EqualBatches(Pattern):
             return
 
 
+def _nothing(op: fused.FusedOp) -> Lowered:
+    """The kernel of a result without elements."""
+    inputs = [value.type for value in op.operands if isinstance(value.type, TensorType)]
+    label = op.label.data
+    kernel = KernelWriter(inputs, [op.result_type]).finish(label)
+    return Lowered(kernel, list(op.operands), op.result_type, params=[], blocks=0, scratch=0, label=label, inplace=[])
+
+
 class LaunchKernel(Pattern):
     """One fused operation becomes one kernel and one launch of it."""
 
@@ -111,7 +121,10 @@ class LaunchKernel(Pattern):
         self.names: dict[str, int] = {}
 
     def rewrite(self, op: Operation, rw: Rewriter) -> None:
+        assert isinstance(op, fused.FusedOp)
         match op:
+            case _ if 0 in op.result_type.get_shape():
+                lowered = _nothing(op)
             case fused.GenericOp():
                 lowered = lower_generic(op)
             case fused.ConvOp() if is_depthwise(op):
@@ -197,5 +210,5 @@ class ToTile(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = host() if self.target == "host" else load(self.target)
-        apply_patterns(op, [ChannelsLast(), EqualBatches()], ctx=ctx)
+        apply_patterns(op, [ChannelsLast(), EqualBatches(), WidenIntegers()], ctx=ctx)
         apply_patterns(op, [LaunchKernel(op, target), Constant(), View()], ctx=ctx)
