@@ -34,7 +34,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from gecc.dialects._arguments import print_argument
+from gecc.dialects._arguments import parse_value, print_argument
 
 COMBINERS = ("add", "mul", "max", "min", "and", "or")
 """Reductions that lanes may carry. `max` and `min` propagate NaN."""
@@ -156,7 +156,7 @@ class LoadOp(IRDLOperation):
     def parse(cls, parser: Parser) -> LoadOp:
         memory = parser.parse_unresolved_operand()
         parser.parse_punctuation("[")
-        offset = parser.parse_operand()
+        offset = parse_value(parser)
         parser.parse_punctuation("]")
         parser.parse_punctuation(":")
         return cls(parser.resolve_operand(memory, parser.parse_type()), offset)
@@ -188,11 +188,11 @@ class StoreOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> StoreOp:
-        value = parser.parse_operand()
+        value = parse_value(parser)
         parser.parse_punctuation(",")
         memory = parser.parse_unresolved_operand()
         parser.parse_punctuation("[")
-        offset = parser.parse_operand()
+        offset = parse_value(parser)
         parser.parse_punctuation("]")
         parser.parse_punctuation(":")
         return cls(value, parser.resolve_operand(memory, parser.parse_type()), offset)
@@ -296,9 +296,9 @@ class LanesOp(IRDLOperation):
     def parse(cls, parser: Parser) -> LanesOp:
         index = parser.parse_argument(expect_type=False)
         parser.parse_punctuation("=")
-        lower = parser.parse_operand()
+        lower = parse_value(parser)
         parser.parse_keyword("to")
-        upper = parser.parse_operand()
+        upper = parse_value(parser)
         kinds: list[str] = []
         inits: list[SSAValue] = []
         if parser.parse_optional_keyword("reduce") is not None:

@@ -21,7 +21,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from gecc.dialects._arguments import print_argument
+from gecc.dialects._arguments import parse_value, print_argument
 from gecc.dialects.tile.kernel import YieldOp
 
 
@@ -114,34 +114,34 @@ class MmaOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> MmaOp:
-        acc = parser.parse_operand()
+        acc = parse_value(parser)
         parser.parse_punctuation(",")
-        lhs = parser.parse_operand()
+        lhs = parse_value(parser)
         parser.parse_punctuation("[")
-        lhs_offset = parser.parse_operand()
+        lhs_offset = parse_value(parser)
         parser.parse_punctuation("]")
         parser.parse_punctuation(",")
-        rhs = parser.parse_operand()
+        rhs = parse_value(parser)
         parser.parse_punctuation("[")
-        rhs_offset = parser.parse_operand()
+        rhs_offset = parse_value(parser)
         parser.parse_punctuation("]")
         parser.parse_keyword("rows")
-        row_stride = parser.parse_operand()
+        row_stride = parse_value(parser)
         parser.parse_keyword("depth")
-        depth = parser.parse_operand()
+        depth = parse_value(parser)
         parser.parse_keyword("outer")
         parser.parse_punctuation("(")
-        n1 = parser.parse_operand()
+        n1 = parse_value(parser)
         parser.parse_keyword("by")
-        stride1 = parser.parse_operand()
+        stride1 = parse_value(parser)
         parser.parse_punctuation(",")
-        n2 = parser.parse_operand()
+        n2 = parse_value(parser)
         parser.parse_keyword("by")
-        stride2 = parser.parse_operand()
+        stride2 = parse_value(parser)
         parser.parse_punctuation(")")
         ahead, lines = None, 0
         if parser.parse_optional_keyword("ahead") is not None:
-            ahead = parser.parse_operand()
+            ahead = parse_value(parser)
             parser.parse_keyword("lines")
             lines = parser.parse_integer()
         parser.parse_punctuation(":")
@@ -209,16 +209,16 @@ class StoreTileOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> StoreTileOp:
-        tile = parser.parse_operand()
+        tile = parse_value(parser)
         parser.parse_punctuation(",")
-        memory = parser.parse_operand()
+        memory = parse_value(parser)
         parser.parse_punctuation("[")
-        offset = parser.parse_operand()
+        offset = parse_value(parser)
         parser.parse_punctuation("]")
         parser.parse_keyword("rows")
-        row_stride = parser.parse_operand()
+        row_stride = parse_value(parser)
         parser.parse_keyword("columns")
-        columns = parser.parse_operand()
+        columns = parse_value(parser)
         args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
         return cls(tile, memory, offset, row_stride, columns, parser.parse_region(args))
 
