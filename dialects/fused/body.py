@@ -247,7 +247,9 @@ class Body:
         return self.emit(UNARY[name].create(operands=[a], result_types=[a.type], properties=_fastmath(name)))
 
     def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
-        """a * b + c, rounded once."""
+        """a * b + c; floats are rounded once, integers wrap."""
+        if not isinstance(a.type, AnyFloat):
+            return self.add(self.mul(a, b), c)
         return self.emit(math.FmaOp.create(operands=[a, b, c], result_types=[a.type], properties=_fastmath("fma")))
 
     def to_index(self, a: SSAValue) -> SSAValue:

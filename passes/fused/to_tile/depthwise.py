@@ -50,7 +50,7 @@ def lower_depthwise(op: fused.ConvOp, target: Target) -> Lowered:
     left, origin, first_row = w.inputs[0], base, b.index(0)
     if p.padded is not None:
         scratch = ((chunk - 1) * p.padded.step + p.padded.reach) * p.padded.width * p.padded.channels * size
-        copy = w.scratch(0, inputs[0].get_element_type())
+        copy = w.scratch(0, fused.scalar_type(inputs[0].get_element_type()))
         copy_rows(w, p.padded, left, base, copy, row0, b.sub(row1, row0))
         left, origin, first_row = copy, b.index(0), row0
 

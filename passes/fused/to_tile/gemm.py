@@ -233,7 +233,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     tile_scratch = 0 if _light(op, shape) else -(-choice.rows * choice.columns * STAGED_BYTES // 64) * 64
     if p.padded is not None:
         scratch = ((chunk_rows - 1) * p.padded.step + p.padded.reach) * p.padded.width * p.padded.channels * size
-        copy = w.scratch(tile_scratch, inputs[0].get_element_type())
+        copy = w.scratch(tile_scratch, fused.scalar_type(inputs[0].get_element_type()))
         copy_rows(w, p.padded, lhs, left_base, copy, row0, b.sub(row1, row0))
         left, left_origin, first_row = copy, b.index(0), row0
     else:

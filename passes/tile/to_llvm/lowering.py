@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, i1, i64
+from xdsl.dialects.builtin import BFloat16Type, IndexType, IntegerType, MemRefType, i1, i16, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from gecc.errors import CodegenError
@@ -67,12 +67,12 @@ class Lanes:
 
 
 def register_type(type_: Attribute) -> Attribute:
-    """The llvm type of a scalar: index is i64, signed and unsigned integers are signless."""
+    """The llvm type of a scalar: index is i64, integers are signless, bf16 is its bits (see tile-expand-math)."""
     if isinstance(type_, IndexType):
         return i64
     if isinstance(type_, IntegerType):
         return IntegerType(type_.width.data)
-    return type_
+    return i16 if isinstance(type_, BFloat16Type) else type_
 
 
 def memory_type(type_: Attribute) -> Attribute:

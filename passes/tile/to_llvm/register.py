@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm as xllvm
-from xdsl.dialects.builtin import VectorType, i32
+from xdsl.dialects.builtin import IntegerType, VectorType, i16, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from gecc.dialects import tile
+from gecc.dialects import llvm, tile
+from gecc.errors import CodegenError
 from gecc.passes.tile.to_llvm.builder import Builder, vector
 from gecc.passes.tile.to_llvm.loops import counted_loop
 from gecc.passes.tile.to_llvm.lowering import (
@@ -27,6 +28,7 @@ from gecc.passes.tile.to_llvm.lowering import (
     Varying,
     byte_width,
     lowers,
+    memory_type,
 )
 from gecc.passes.tile.to_llvm.memory import store
 
@@ -91,15 +93,37 @@ class _Rows:
         return out
 
 
+def widen(b: Builder, value: SSAValue, element: Attribute) -> SSAValue:
+    """A scalar or vector in the type of a sum: f16 and bf16 (given as its bits) become f32."""
+    target = llvm.like(value.type, element)
+    if value.type == target:
+        return value
+    if value.type != llvm.like(value.type, i16):
+        return b.add(xllvm.FPExtOp(value, target))
+    wide = llvm.like(value.type, i32)
+    sixteen = b.splat_constant(16, wide) if isinstance(wide, VectorType) else b.int(16, i32)
+    return b.add(xllvm.BitcastOp(b.add(xllvm.ShlOp(b.add(xllvm.ZExtOp(value, wide)), sixteen)), target))
+
+
+def multiply_add(b: Builder, x: SSAValue, y: SSAValue, total: SSAValue, type_: VectorType) -> SSAValue:
+    """x * y + total: fused for floats, wrapping for integers."""
+    if isinstance(type_.get_element_type(), IntegerType):
+        return b.add(xllvm.AddOp(b.add(xllvm.MulOp(x, y)), total))
+    return b.call("llvm.fma", [x, y, total], type_)
+
+
 @lowers(tile.MmaOp)
 def _mma(k: KernelLowering, op: Operation) -> None:
     assert isinstance(op, tile.MmaOp)
     b, width = k.b, k.target.f32_lanes
     rows, vectors, element = _shape(k, op.tile.type)
-    size = byte_width(element)
     acc = k.values[op.acc]
     assert isinstance(acc, RegisterTile)
     lhs, rhs = k.memory(op.lhs), k.memory(op.rhs)
+    source = lhs.element
+    if rhs.element != source:
+        raise CodegenError(f"kernel @{k.name}: tile.mma of {source} and {rhs.element}, expected one type")
+    size = byte_width(source)
     bytes_of = b.int(size)
 
     def scaled(value: SSAValue) -> SSAValue:
@@ -110,22 +134,24 @@ def _mma(k: KernelLowering, op: Operation) -> None:
     addressing = _Rows(b, rows, scaled(op.row_stride))
     stride1, stride2, depth = scaled(op.stride1), scaled(op.stride2), k.uniform(op.depth)
     vec = vector(element, width)
+    narrow = vector(memory_type(source), width)
     row_bytes = vectors * width * size
+    align = min(width * size, k.target.vector_bytes)
 
     def steps(a: SSAValue, w: SSAValue, multiples: Sequence[SSAValue], accs: list[SSAValue], count: int) -> None:
         """`count` steps along the depth; updates `accs`."""
         addresses = addressing.offsets(b, a, multiples)
         for step in range(count):
             panel_row = [
-                b.load(b.gep(w, b.int(step * row_bytes + v * width * size)), vec, k.target.vector_bytes)
+                widen(b, b.load(b.gep(w, b.int(step * row_bytes + v * width * size)), narrow, align), element)
                 for v in range(vectors)
             ]
             for row in range(rows):
-                scalar = b.load(b.gep(addresses[row], b.int(step * size)), element, size)
-                value = b.splat(scalar, width)
+                scalar = b.load(b.gep(addresses[row], b.int(step * size)), narrow.get_element_type(), size)
+                value = b.splat(widen(b, scalar, element), width)
                 for v in range(vectors):
                     at = row * vectors + v
-                    accs[at] = b.call("llvm.fma", [value, panel_row[v], accs[at]], vec)
+                    accs[at] = multiply_add(b, value, panel_row[v], accs[at], vec)
 
     def prefetch(w: SSAValue) -> None:
         """Some lines of the block of panel rows that lies `distance` bytes after the one this pass reads."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math as math_
+import struct
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math
 from xdsl.dialects import llvm as xllvm
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, VectorType, i64
+from xdsl.dialects.builtin import BFloat16Type, FloatAttr, IndexType, IntegerAttr, IntegerType, VectorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects import llvm
@@ -45,8 +47,16 @@ def _binary(k: KernelLowering, op: Operation) -> None:
 def _constant(k: KernelLowering, op: Operation) -> None:
     assert isinstance(op, arith.ConstantOp)
     assert isinstance(op.value, IntegerAttr | FloatAttr)
-    type_ = register_type(op.result.type)
-    k.set(op.result, Uniform(k.b.scalar(op.value.value.data, type_)))
+    type_, value = register_type(op.result.type), op.value.value.data
+    if isinstance(op.result.type, BFloat16Type):
+        value = bfloat16_bits(value)
+    k.set(op.result, Uniform(k.b.scalar(value, type_)))
+
+
+def bfloat16_bits(value: float) -> int:
+    """The bits of a number as bf16, ties to even."""
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return 0x7FC0 if math_.isnan(value) else (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
 
 
 @lowers(arith.AddiOp, arith.SubiOp)

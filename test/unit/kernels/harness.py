@@ -204,7 +204,10 @@ class Suite:
 
 def numbers(shape: Sequence[int], dtype: Any = np.float32, seed: int = 1) -> Array:
     """Reproducible numbers of any dtype."""
-    rng, kind = np.random.default_rng(seed), np.dtype(dtype)
+    import ml_dtypes
+
+    rng = np.random.default_rng(seed)
+    kind = np.dtype(ml_dtypes.bfloat16) if str(dtype) == "bfloat16" else np.dtype(dtype)
     if kind == np.bool_:
         return rng.integers(0, 2, shape).astype(np.bool_)
     if kind.kind in "iu":
