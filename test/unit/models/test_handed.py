@@ -1,0 +1,39 @@
+"""Models from elsewhere, where they are at hand: compiled and run, compared with recorded results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from test.unit.models.harness import Arrays, assert_close, compiled, results
+
+MODELS = Path(__file__).resolve().parents[3].parent / "shared" / "models"
+
+pytestmark = [
+    pytest.mark.whole,
+    pytest.mark.skipif(not MODELS.is_dir(), reason=f"no models in {MODELS}"),
+]
+
+TOLERANCE = {
+    "rapidocr_onnxruntime__ch_ppocr_mobile_v2.0_cls_infer": 5e-5,
+    "rapidocr_onnxruntime__ch_PP-OCRv4_det_infer": 1e-4,
+    "magika__standard_v3_3__model": 5e-5,
+    "hf_bert_eager.legacy17": 5e-5,
+}
+"""Difference from the recorded results that is allowed, relative to the largest of each output."""
+
+
+def recorded(name: str, case: str) -> tuple[Arrays, Arrays]:
+    """Inputs and outputs of a case."""
+    with np.load(MODELS / f"{name}.{case}.npz") as data:
+        feeds = {key[3:]: data[key] for key in data if key.startswith("in:")}
+        return feeds, {key[4:]: data[key] for key in data if key.startswith("out:")}
+
+
+@pytest.mark.parametrize("case", ["case0", "case1"])
+@pytest.mark.parametrize("name", TOLERANCE)
+def test_recorded_results(name: str, case: str) -> None:
+    feeds, wanted = recorded(name, case)
+    assert_close(results(compiled(MODELS / f"{name}.onnx", feeds), feeds), wanted, TOLERANCE[name])
