@@ -7,6 +7,7 @@ the shape as an operand (`ge.DynReshape`), which `ge-infer-shapes` resolves.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -65,11 +66,11 @@ class Builder:
 
     def _compute(self, value: SSAValue) -> np.ndarray | None:
         owner = value.owner
-        if not isinstance(owner, ge.GeOp) or len(owner.results) != 1 or not _is_small(value):
+        if not isinstance(owner, ge.GeOp) or len(owner.results) != 1:
             return None
-        inputs = [self.constant(operand) if _is_small(operand) else None for operand in owner.operands]
-        known = [array for array in inputs if array is not None]
-        if not known or len(known) < len(inputs):
+        inputs = [self.constant(operand) for operand in owner.operands]
+        known = [array for array in inputs if array is not None and array.size <= SMALL]
+        if not known or len(known) < len(inputs) or _elements(owner, known) > SMALL:
             return None
         return evaluate(owner, known, self.store)[0]
 
@@ -151,8 +152,25 @@ SMALL = 256
 """Elements up to which the importer computes with constants itself: axes, shapes, pads."""
 
 
-def _is_small(value: SSAValue) -> bool:
-    return -1 not in shape(value) and int(np.prod(shape(value), dtype=np.int64)) <= SMALL
+def _elements(op: ge.GeOp, inputs: Sequence[np.ndarray]) -> float:
+    """At most how many elements the result of `op` on constants has."""
+    if -1 not in shape(op.results[0]):
+        return prod(shape(op.results[0]))
+    sizes = prod(array.size for array in inputs)
+    match op:
+        case ge.ConstantOfShape():
+            return prod(int(d) for d in inputs[0])
+        case ge.DynExpand() | ge.DynTile():
+            return sizes * prod(abs(int(d)) for d in inputs[1])
+        case ge.Range():
+            start, limit, delta = (float(v) for v in inputs)
+            return abs(limit - start) / abs(delta) if delta else inf
+        case ge.DynPad():
+            return prod(d + int(np.abs(inputs[1]).sum()) for d in inputs[0].shape)
+        case ge.DynResize():
+            return inf
+        case _:
+            return sizes
 
 
 def _spelled(dims: Sequence[int]) -> bool:

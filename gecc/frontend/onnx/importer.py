@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from onnx import NodeProto, TensorProto, ValueInfoProto
+from onnx import FunctionProto, NodeProto, TensorProto, ValueInfoProto
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FunctionType,
@@ -35,6 +35,7 @@ from gecc.dialects import ge
 from gecc.errors import GeccError, InvalidModelError, ShapeError, UnsupportedError
 from gecc.frontend.onnx import ops as _ops  # fills the table
 from gecc.frontend.onnx.builder import Builder
+from gecc.frontend.onnx.functions import definition, may_be_defined, needed
 from gecc.frontend.onnx.inputs import declared_shape, specialise
 from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel, type_name
 from gecc.frontend.onnx.node import Node, Refusal
@@ -169,12 +170,11 @@ class _Importer:
     # -- nodes ----------------------------------------------------------------------------------------------------
 
     def _import_node(self, proto: NodeProto, index: int) -> None:
-        domain = "" if proto.domain == "ai.onnx" else proto.domain
-        opset = self.model.opsets.get(domain, 1)
-        function = lookup(domain, proto.op_type, opset)
+        opset = self.model.opsets.get(_domain(proto), 1)
         if any(name in self.lost for name in proto.input):
-            if function is None:
-                self._refuse(Node(proto, index, opset, [], self.build, self.model), _unknown(proto, opset))
+            node = Node(proto, index, opset, [], self.build, self.model)
+            if lookup(_domain(proto), proto.op_type, opset) is None and not may_be_defined(node):
+                self._refuse(node, _unknown(node))
             self.lost.update(name for name in proto.output if name)
             return
         self.build.location = _name_loc(proto.name or f"{proto.op_type}_{index}")
@@ -182,10 +182,7 @@ class _Importer:
         node = Node(proto, index, opset, inputs, self.build, self.model)
         try:
             inputs += [self._value(name) if name else None for name in proto.input]
-            if function is None:
-                raise Refusal(*_unknown(proto, opset))
-            check_node(node)
-            made = function(node)
+            results = self._made(node)
         except UnsupportedError as error:
             self._refuse(node, (error.message, error.hint))
             return
@@ -195,15 +192,45 @@ class _Importer:
         except VerifyException as error:
             self._misfit(node, error)
             return
-        results = [made] if isinstance(made, SSAValue) else list(made)
-        if len(results) < node.outputs:
-            self._refuse(node, (f"output {node.outputs - 1} is not supported", None))
-            return
         for name, value in zip(proto.output, results, strict=False):
-            if name:
+            if name and value is not None:
                 self.values[name] = value
                 if value.name_hint is None and SSAValue.is_valid_name(name):
                     value.name_hint = name
+
+    def _made(self, node: Node) -> Sequence[SSAValue | None]:
+        """The outputs of a node: by its import function, else by the standard's definition of its operator.
+
+        Outputs that nothing uses may be missing.
+        """
+        function = lookup(_domain(node.proto), node.proto.op_type, node.opset)
+        check_node(node)
+        if function is None:
+            body = definition(node)
+            if body is None:
+                raise Refusal(*_unknown(node))
+            return self._by_definition(node, body)
+        made = function(node)
+        results = [made] if isinstance(made, SSAValue) else list(made)
+        if len(results) < node.outputs:
+            raise Refusal(f"output {node.outputs - 1} is not supported")
+        return results
+
+    def _by_definition(self, node: Node, body: FunctionProto) -> Sequence[SSAValue | None]:
+        values = {name: value for name, value in zip(body.input, node.inputs, strict=False) if value is not None}
+        own = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in body.opset_import}
+        opsets = {**self.model.opsets, **own}
+        for proto in needed(body, node):
+            inputs = [values.get(name) for name in proto.input]
+            opset = opsets.get(_domain(proto), node.opset)
+            inner = Node(proto, node.index, opset, inputs, self.build, self.model)
+            try:
+                results = self._made(inner)
+            except Refusal as refusal:
+                kind = node.proto.op_type
+                raise Refusal(f"the definition of {kind} needs {proto.op_type}: {refusal.rule}", refusal.hint) from None
+            values.update((n, v) for n, v in zip(proto.output, results, strict=False) if n and v is not None)
+        return [values.get(name) for name in body.output]
 
     def _refuse(self, node: Node, why: tuple[str, str | None]) -> None:
         """Note a node for the report; its outputs get the types that ONNX infers, so that later nodes are seen too."""
@@ -231,9 +258,13 @@ class _Importer:
         ) from error
 
 
-def _unknown(proto: NodeProto, opset: int) -> tuple[str, str | None]:
-    domain = proto.domain or "ai.onnx"
-    return f"operator {domain}::{proto.op_type} of opset {opset} is not supported", None
+def _unknown(node: Node) -> tuple[str, str | None]:
+    domain = node.proto.domain or "ai.onnx"
+    return f"operator {domain}::{node.proto.op_type} of opset {node.opset} is not supported", None
+
+
+def _domain(proto: NodeProto) -> str:
+    return "" if proto.domain == "ai.onnx" else proto.domain
 
 
 def _name_loc(name: str) -> NameLoc:

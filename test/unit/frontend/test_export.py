@@ -52,7 +52,7 @@ def test_export_of_import_gives_the_same_numbers(case: Case) -> None:
     assert_close(run(exported(case.model()), feeds), wanted, max(case.tolerance, 2e-5))
 
 
-DYNAMIC = [c for c in FAMILIES if c.dynamic and c.inputs]
+DYNAMIC = [c for c in FAMILIES if c.dynamic and c.inputs and c.attributes.get("mode") != "CRD"]
 
 
 @pytest.mark.parametrize("case", DYNAMIC, ids=lambda c: c.id)
@@ -122,11 +122,11 @@ func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xi1>, tensor<2xf32
 
 
 def test_what_onnx_cannot_say() -> None:
-    with pytest.raises(UnsupportedError, match="SpaceToDepth of mode CRD has no form in ONNX"):
+    with pytest.raises(UnsupportedError, match="SpaceToDepth of mode CRD and unknown extents has no form in ONNX"):
         parse("""
-func.func @main(%x: tensor<1x1x2x2xf32>) -> tensor<1x4x1x1xf32> {
-  %0 = ge.SpaceToDepth(%x) block_size 2 mode CRD : (tensor<1x1x2x2xf32>) -> tensor<1x4x1x1xf32>
-  func.return %0 : tensor<1x4x1x1xf32>
+func.func @main(%x: tensor<?x1x2x2xf32>) -> tensor<?x4x1x1xf32> {
+  %0 = ge.SpaceToDepth(%x) block_size 2 mode CRD : (tensor<?x1x2x2xf32>) -> tensor<?x4x1x1xf32>
+  func.return %0 : tensor<?x4x1x1xf32>
 }""")
 
 

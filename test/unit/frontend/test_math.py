@@ -75,7 +75,19 @@ NORMS = [
 ]
 
 
-@pytest.mark.parametrize("case", [*PRODUCTS, *REDUCES, *SOFTMAXES, *NORMS], ids=lambda c: c.id)
+Q, K, V = floats(2, 4, 5, 8), floats(2, 2, 6, 8), floats(2, 2, 6, 8, low=-1)
+
+DEFINED = [
+    Case("Attention", 23, [Q, K, V]),
+    Case("Attention", 23, [Q, K, V, floats(5, 6)], {"is_causal": 1, "scale": 0.3}),
+    Case("Attention", 23, [Q, K, V, ints(5, 6, low=0, high=2).astype(bool)], {"softcap": 2.0}),
+    Case("RotaryEmbedding", 23, [Q, floats(2, 5, 4), floats(2, 5, 4, low=-1)], reference=True),
+    Case("NegativeLogLikelihoodLoss", 13, [X, ints(2, 4, low=0, high=3)], {"reduction": "mean"}, reference=True),
+]
+"""Operators that the standard defines by others."""
+
+
+@pytest.mark.parametrize("case", [*PRODUCTS, *REDUCES, *SOFTMAXES, *NORMS, *DEFINED], ids=lambda c: c.id)
 def test_numbers(case: Case) -> None:
     check(case)
 

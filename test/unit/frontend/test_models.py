@@ -25,6 +25,7 @@ IMPORTED = {
     "hf_bert.dynamodef": 5e-5,
     "hf_gpt2_kv.dynamodef": 5e-5,
     "hf_llama_kv.legacy17": 5e-5,
+    "hf_llama_kv.dynamo23": 5e-5,
     "hf_t5.legacy17": 5e-5,
     "timm_vit_tiny.dynamodef": 5e-5,
     "diff_unet2dcond.legacy17": 5e-5,
@@ -40,8 +41,11 @@ REPORTED = {
 """Models that do not, with a node that the report names."""
 
 
-@pytest.mark.parametrize("name", IMPORTED)
-@pytest.mark.parametrize("case", ["case0", "case1"])
+CASES = [(n, c) for n in IMPORTED for c in ("case0", "case1") if (n, c) != ("hf_llama_kv.dynamo23", "case1")]
+"""The export of opset 23 has one case: that file's sizes are fixed."""
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
 def test_recorded_results(name: str, case: str) -> None:
     with np.load(MODELS / f"{name}.{case}.npz") as data:
         inputs = {k[3:]: data[k] for k in data if k.startswith("in:")}

@@ -34,6 +34,7 @@ RESHAPES = [
     Case("Transpose", 13, [X], {"perm": [0, 1, 2]}),
     Case("DepthToSpace", 7, [floats(1, 8, 2, 3)], {"blocksize": 2}),
     Case("DepthToSpace", 11, [floats(1, 8, 2, 3)], {"blocksize": 2, "mode": "CRD"}),
+    Case("SpaceToDepth", 28, [floats(1, 2, 4, 6)], {"blocksize": 2, "mode": "CRD"}, reference=True),
     Case("SpaceToDepth", 7, [floats(1, 2, 4, 6)], {"blocksize": 2}),
 ]
 
@@ -45,6 +46,7 @@ PARTS = [
     Case("Split", 11, [floats(6, 2)], {"axis": 0, "split": [1, 5]}, outputs=2),
     Case("Split", 13, [floats(2, 6), fixed(4, 2)], {"axis": 1}, outputs=2),
     Case("Split", 13, [floats(2, 6)], {"axis": -1}, outputs=2),
+    Case("Split", 13, [floats(2, 6), np.array([1, 3, 2])], {"axis": 1}, outputs=3, note="operand"),
     Case("Split", 18, [floats(7, 2)], {"num_outputs": 3}, outputs=3),
     Case("Slice", 9, [X], {"starts": [0, 1], "ends": [2, BIG], "axes": [0, 2]}),
     Case("Slice", 9, [X], {"starts": [-2], "ends": [-1]}),
@@ -82,6 +84,7 @@ INDEXED = [
     Case("Trilu", 14, [floats(2, 4, 5)]),
     Case("Trilu", 14, [floats(4, 5), Fixed(np.int64(1))], {"upper": 0}),
     Case("OneHot", 9, [ints(2, 3, low=-4, high=4), Fixed(np.int64(4)), fixed(0.5, 2.0, dtype=np.float32)]),
+    Case("OneHot", 11, [ints(3, low=0, high=7), np.array(4), fixed(0, 1)], note="operand", dynamic=False),
     Case("OneHot", 11, [ints(3, low=0, high=7), fixed(4), fixed(0, 1)], {"axis": 0}),
     Case("EyeLike", 9, [floats(3, 4)], {"k": 1}),
     Case("EyeLike", 9, [floats(3, 4)], {"k": -1, "dtype": TensorProto.INT64}),

@@ -65,6 +65,7 @@ BINARY = [
     Case("Mod", 10, [ints(8), np.array([3, -3, 4, -4, 5, -5, 2, 7])]),
     Case("Mod", 13, [ints(8), np.array([3, -3, 4, -4, 5, -5, 2, 7])], {"fmod": 1}),
     Case("Mod", 13, [floats(6), floats(6, low=0.5)], {"fmod": 1}),
+    Case("Mod", 28, [floats(9), floats(9, low=0.5) * np.sign(floats(9, low=-1))], reference=True, dynamic=False),
     Case("PRelu", 7, [X, floats(4)]),
     Case("PRelu", 16, [X, floats(3, 1)]),
     Case("Sum", 8, [X, Y, floats(4)]),

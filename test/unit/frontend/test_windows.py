@@ -98,6 +98,7 @@ RESIZES = [
         {"axes": [2, 3], "keep_aspect_ratio_policy": "not_smaller", "mode": "linear"},
         dynamic=False,
     ),
+    Case("Resize", 13, [X, None, np.array([1, 1, 2, 1.5], np.float32)], {"mode": "linear"}, note="operand"),
     Case("Resize", 13, [floats(1, 2, 5), None, fixed(1, 1, 2, dtype=np.float32)], {"mode": "linear"}, note="1d"),
 ]
 

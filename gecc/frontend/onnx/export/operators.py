@@ -320,9 +320,17 @@ def _resize_modes(op: ge.Resize | ge.DynResize) -> dict[str, str]:
 
 @export(ge.SpaceToDepth)
 def space_to_depth(e: Emitter, op: ge.SpaceToDepth) -> None:
-    if op.mode.data != "DCR":
-        raise e.refuse(f"SpaceToDepth of mode {op.mode.data} has no form in ONNX")
-    e.node("SpaceToDepth", [op.x], op.result, blocksize=op.block_size.value.data)
+    """Mode CRD came to the standard after the opset that is written: it is a transposition of blocks."""
+    block = op.block_size.value.data
+    if op.mode.data == "DCR":
+        e.node("SpaceToDepth", [op.x], op.result, blocksize=block)
+        return
+    if -1 in ge.dims(op.x):
+        raise e.refuse(f"SpaceToDepth of mode {op.mode.data} and unknown extents has no form in ONNX")
+    n, c, h, w = ge.dims(op.x)
+    blocks = e.node("Reshape", [op.x, e.ints([n, c, h // block, block, w // block, block])])
+    moved = e.node("Transpose", [blocks], perm=[0, 1, 3, 5, 2, 4])
+    e.node("Reshape", [moved, e.ints(ge.dims(op.result))], op.result, allowzero=1)
 
 
 @export(ge.ConstantOfShape)

@@ -11,12 +11,9 @@ from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from gecc.frontend.onnx.model import NUMPY_DTYPES
+from gecc.frontend.onnx.data_types import DATA_TYPES
 from gecc.rewrite import location_names
 from gecc.weights import element_type
-
-DATA_TYPES: dict[Attribute, int] = {element_type(dtype): number for number, dtype in NUMPY_DTYPES.items()}
-"""Element type to ONNX's number for it."""
 
 
 class Names:

@@ -60,11 +60,12 @@ def trilu(n: Node) -> SSAValue:
 def one_hot(n: Node) -> SSAValue:
     """`values[1]` where the new axis equals the index, else `values[0]`. A negative index counts from the end."""
     indices, values = n.build.cast(n.input(0), i64), n.input(2)
-    depth = int(n.required_constant(1, "depth").reshape(-1)[0])
+    depth = n.build.cast(n.build.reshape(n.input(1), ()), i64)
     axis = n.axis(n.attr_int("axis", -1), rank(indices) + 1)
-    negative = n.add(ge.Less(indices, n.build.const(np.array(0, np.int64))))
-    wrapped = n.add(ge.Add(indices, n.build.const(np.array(depth, np.int64))))
+    zero, one = n.build.const(np.array(0, np.int64)), n.build.const(np.array(1, np.int64))
+    negative = n.add(ge.Less(indices, zero))
+    wrapped = n.add(ge.Add(indices, depth))
     indices = n.build.unsqueeze(n.add(ge.Select(negative, wrapped, indices)), [axis])
-    places = n.build.const(np.arange(depth, dtype=np.int64).reshape([-1] + [1] * (rank(indices) - 1 - axis)))
+    places = n.build.unsqueeze(n.add(ge.Range(zero, depth, one)), list(range(1, rank(indices) - axis)))
     off, on = (n.build.reshape(n.add(ge.Slice(values, [i], [i + 1], [0])), ()) for i in (0, 1))
     return n.add(ge.Select(n.add(ge.Equal(indices, places)), on, off))

@@ -121,7 +121,10 @@ def split(n: Node) -> Sequence[SSAValue]:
     axis = n.axis(n.attr_int("axis", 0), rank(x))
     size = shape(x)[axis]
     if n.has(1):
-        sizes = [int(s) for s in n.required_constant(1, "split").reshape(-1)]
+        given = integers(n, 1)
+        if given is None:
+            return _split_by_operand(n, x, axis, count)
+        sizes = given
     elif n.has_attr("split"):
         sizes = n.attr_ints("split")
     elif size == -1:
@@ -136,6 +139,19 @@ def split(n: Node) -> Sequence[SSAValue]:
     if count == 1:
         return [x]
     return n.build.add_all(ge.Split(x, axis, sizes))
+
+
+def _split_by_operand(n: Node, x: SSAValue, axis: int, count: int) -> Sequence[SSAValue]:
+    """Parts of sizes that are not known yet: slices from one sum of sizes to the next."""
+    sizes, axes = n.input(1), n.build.ints([axis])
+    if shape(sizes) not in ((count,), (-1,)):
+        n.invalid(f"split (input 1) has shape {list(shape(sizes))}, but the node has {count} outputs")
+    start, parts = n.build.ints([0]), list[SSAValue]()
+    for i in range(count):
+        end = n.add(ge.Add(start, n.add(ge.Slice(sizes, [i], [i + 1], [0]))))
+        parts.append(n.add(ge.DynSlice(x, start, end, axes)))
+        start = end
+    return parts
 
 
 def _split_unknown(n: Node, x: SSAValue, axis: int, count: int) -> Sequence[SSAValue]:
@@ -242,7 +258,7 @@ def depth_to_space(n: Node) -> SSAValue:
 @onnx_op("SpaceToDepth")
 def space_to_depth(n: Node) -> SSAValue:
     """Blocks of pixels become blocks of channels."""
-    return n.add(ge.SpaceToDepth(n.input(0), n.attr_int("blocksize")))
+    return n.add(ge.SpaceToDepth(n.input(0), n.attr_int("blocksize"), mode=n.attr_str("mode", "DCR")))
 
 
 @onnx_op("Dropout")

@@ -108,11 +108,18 @@ def power(n: Node) -> SSAValue:
 
 @onnx_op("Mod", since=10)
 def mod(n: Node) -> SSAValue:
-    """`fmod` 1 takes the sign of the dividend; 0 that of the divisor, for integers only."""
-    fmod = bool(n.attr_int("fmod", 0))
-    if not fmod and isinstance(element(n.input(0)), AnyFloat):
-        n.invalid("Mod of floats needs fmod = 1")
-    return n.add(ge.Mod(n.input(0), n.input(1), fmod=fmod))
+    """`fmod` 1 takes the sign of the dividend; 0 that of the divisor (for floats from opset 28 on)."""
+    x, y = n.input(0), n.input(1)
+    if n.attr_int("fmod", 0):
+        return n.add(ge.Mod(x, y, fmod=True))
+    if not isinstance(element(x), AnyFloat):
+        return n.add(ge.Mod(x, y, fmod=False))
+    if n.opset < 28:
+        n.invalid("Mod of floats needs fmod = 1 before opset 28")
+    rest, zero = n.add(ge.Mod(x, y, fmod=True)), n.build.scalar(0, x)
+    signs = n.add(ge.LogicalXor(n.add(ge.Less(rest, zero)), n.add(ge.Less(y, zero))))
+    wrong = n.add(ge.LogicalAnd(signs, n.add(ge.LogicalNot(n.add(ge.Equal(rest, zero))))))
+    return n.add(ge.Select(wrong, n.add(ge.Add(rest, y)), rest))
 
 
 @onnx_op("Cast")

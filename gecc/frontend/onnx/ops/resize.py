@@ -80,7 +80,10 @@ def resize(n: Node) -> SSAValue:
     if _given(n, 2):
         scales = n.constant(2)
         if scales is None:
-            n.refuse("scales (input 2) must be constant")
+            if axes != list(range(rank(x))) or n.attr_int("antialias", 0):
+                n.refuse("scales (input 2) must be constant with axes or antialias")
+            operand, mode = n.input(2), _mode(n)
+            return n.add(ge.DynResize(x, operand, mode=mode, coordinate_mode=coordinates, nearest_mode=nearest))
         full = [1.0] * rank(x)
         for axis, scale in zip(axes, _floats(scales), strict=_same_length(n, "scales", scales.size, len(axes))):
             full[axis] = scale
