@@ -60,7 +60,8 @@ def read_array(file: str) -> Array:
     if suffix != ".npy":
         raise InputError("expected a file .npy, .npz or .pb", where=f"'{file}'")
     try:
-        return np.load(file, allow_pickle=False)
+        with open(file, "rb") as stream:
+            return np.load(stream, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"cannot read the array: {_reason(error)}", where=f"'{file}'") from error
 
@@ -69,7 +70,7 @@ def _read_npz(file: str) -> dict[str, Array]:
     from zipfile import BadZipFile
 
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        with open(file, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, BadZipFile, AttributeError) as error:
         raise InputError(f"cannot read the arrays: {_reason(error)}", where=f"'{file}'") from error
