@@ -236,8 +236,8 @@ RULES: dict[str, Rule] = {
 }
 """Name -> rule, in the order the portfolio tries them."""
 
-_LARGE = 20_000
-_LARGE_RULES = ("load first-fit", "size first-fit")
+_LARGE = 6_000
+_LARGE_RULES = ("load first-fit", "size best-fit")
 """Above so many buffers a pass takes seconds, so only the two rules that do best there are tried."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gecc.memory.greedy import greedy
+from gecc.memory.improve import Best, improve
 from gecc.memory.problem import Buffer, Instance, PlanError, align_up, validate
 
 EFFORTS = ("fast", "default", "best")
@@ -45,15 +46,21 @@ def plan(buffers: Sequence[Buffer], *, capacity: int | None = None, effort: str 
         return Plan({b.id: 0 for b in buffers}, 0, 0, "empty")
 
     found, method = greedy(exact, stop_at=goal)
-    best = (exact.peak(found), found, method)
-    if best[0] > goal:
+    best = Best(exact.peak(found), found, method)
+    if best.peak > goal:
         # with one alignment that divides all sizes the searches need not think of alignment
         step = max(exact.align)
-        even = exact if exact.uniform else Instance([_even(b, step) for b in exact.buffers])
-        if even is not exact and all(step % a == 0 for a in exact.align):
-            found, method = greedy(even, stop_at=goal)
-            best = min(best, (even.peak(found), found, method), key=lambda x: x[0])
-    return _finish(buffers, exact, best[1], best[2])
+        if exact.uniform:
+            best = improve(exact, best, goal, effort)
+        elif all(step % a == 0 for a in exact.align):
+            even = Instance([_even(b, step) for b in exact.buffers])
+            found, method = greedy(even, stop_at=max(goal, even.bound))
+            other = improve(even, Best(even.peak(found), found, method), max(goal, even.bound), effort)
+            # the two instances list the buffers in the order of their own sizes
+            by_id = {b.id: o for b, o in zip(even.buffers, other.offsets, strict=True)}
+            back = [by_id[b.id] for b in exact.buffers]
+            best = min(best, Best(exact.peak(back), back, other.method), key=lambda x: x.peak)
+    return _finish(buffers, exact, best.offsets, best.method)
 
 
 def _even(b: Buffer, alignment: int) -> Buffer:
