@@ -28,6 +28,7 @@ from gecc.dialects.tile.kernel import (
     ScratchOp,
     StoreOp,
     YieldOp,
+    identity,
 )
 from gecc.dialects.tile.register import FillOp, MmaOp, StoreTileOp
 
@@ -51,6 +52,7 @@ __all__ = [
     "ViewOp",
     "WeightOp",
     "YieldOp",
+    "identity",
     "int_array",
 ]
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IndexType, MemRefType, StringAttr, SymbolNameConstraint
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    SymbolNameConstraint,
+)
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -38,6 +46,24 @@ from gecc.dialects._arguments import parse_value, print_argument
 
 COMBINERS = ("add", "mul", "max", "min", "and", "or")
 """Reductions that lanes may carry. `max` and `min` propagate NaN."""
+
+
+def identity(combiner: str, type_: Attribute) -> float | int:
+    """The value that a combiner leaves unchanged; integers are signed."""
+    width = type_.width.data if isinstance(type_, IntegerType) else 0
+    match combiner:
+        case "add" | "or":
+            return 0
+        case "mul":
+            return 1
+        case "and":
+            return -1
+        case "max":
+            return -(2 ** (width - 1)) if width else float("-inf")
+        case "min":
+            return 2 ** (width - 1) - 1 if width else float("inf")
+        case _:
+            raise ValueError(f"unknown combiner '{combiner}', expected one of {', '.join(COMBINERS)}")
 
 
 def _check_memory(op: Operation, memory: SSAValue, element: Attribute, what: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 
 from gecc.dialects import fused, tile
 from gecc.dialects.fused import Body
@@ -185,7 +185,7 @@ def lower_generic(op: fused.GenericOp) -> Lowered:
         assert op.combiner is not None
         kind = op.combiner.data
         numbers = [n for n in range(parallel_count, len(space.loops)) if n != lane_number]
-        start = w.body.constant(identity_of(kind, op.accumulator), op.accumulator)
+        start = w.body.constant(tile.identity(kind, op.accumulator), op.accumulator)
 
         def nest(position: int, acc: SSAValue) -> SSAValue:
             if position == len(numbers):
@@ -277,30 +277,6 @@ def _weight(op: fused.GenericOp) -> int:
     return 1 + sum(8 if inner.name.startswith("math.") else 1 for inner in op.body.block.ops) // 2
 
 
-def identity_of(kind: str, type_: Attribute) -> float | int:
-    """The value that a combiner leaves unchanged."""
-    from xdsl.dialects.builtin import IntegerType
-
-    width = type_.width.data if isinstance(type_, IntegerType) else 0
-    match kind:
-        case "add" | "or":
-            return 0
-        case "mul":
-            return 1
-        case "and":
-            return -1
-        case "max":
-            return -(2 ** (width - 1)) if width else float("-inf")
-        case "min":
-            return 2 ** (width - 1) - 1 if width else float("inf")
-        case _:
-            raise ValueError(f"unknown combiner '{kind}'")
-
-
 def combine(body: Body, kind: str, a: SSAValue, b: SSAValue) -> SSAValue:
     """Two partial results as one."""
     return body.binary(kind, a, b)
-
-
-Writer = Callable[[], None]
-__all__ = ["Accesses", "Plan", "SpaceWriter", "combine", "identity_of", "lower_generic", "tile"]

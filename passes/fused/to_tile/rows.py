@@ -8,9 +8,9 @@ from math import prod
 from xdsl.dialects.builtin import FloatAttr, TensorType
 from xdsl.ir import SSAValue
 
-from gecc.dialects import fused
+from gecc.dialects import fused, tile
 from gecc.passes.fused.to_tile.affine import Linear, elements, merge_loops, physical_order, strides_of
-from gecc.passes.fused.to_tile.generic import LANE_MULTIPLE, Accesses, SpaceWriter, combine, identity_of
+from gecc.passes.fused.to_tile.generic import LANE_MULTIPLE, Accesses, SpaceWriter, combine
 from gecc.passes.fused.to_tile.kernel import KernelWriter
 from gecc.passes.fused.to_tile.launch import Lowered, blocks_for
 
@@ -72,7 +72,7 @@ class RowWriter:
         """Reduce `element` over the row."""
         w, space, numbers = self.w, self.space, range(self.kept, len(self.space.loops))
         type_ = self.op.accumulator
-        start = w.body.constant(identity_of(kind, type_), type_)
+        start = w.body.constant(tile.identity(kind, type_), type_)
 
         def nest(position: int, acc: SSAValue) -> SSAValue:
             if position == len(numbers):

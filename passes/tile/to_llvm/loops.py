@@ -21,7 +21,7 @@ from gecc.passes.tile.to_llvm.lowering import (
     lowers,
     register_type,
 )
-from gecc.passes.tile.to_llvm.scalar import combine, identity
+from gecc.passes.tile.to_llvm.scalar import combine
 
 Body = Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]]
 
@@ -98,7 +98,9 @@ def _lanes(k: KernelLowering, op: Operation) -> None:
     lower, upper = k.uniform(op.lower), k.uniform(op.upper)
     kinds = [kind.data for kind in op.combiners]
     types = [register_type(v.type) for v in op.inits]
-    identities = [b.splat_constant(identity(kind, t), vector(t, width)) for kind, t in zip(kinds, types, strict=True)]
+    identities = [
+        b.splat_constant(tile.identity(kind, t), vector(t, width)) for kind, t in zip(kinds, types, strict=True)
+    ]
 
     def chunk(index: SSAValue, mask: SSAValue | None) -> list[SSAValue]:
         """Emit the body for the lanes from `index` on; returns the vectors yielded."""

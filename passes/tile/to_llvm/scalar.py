@@ -282,22 +282,3 @@ def combine(b: Builder, kind: str, x: SSAValue, y: SSAValue) -> SSAValue:
             return b.add(xllvm.OrOp(x, y))
         case _:
             raise ValueError(f"unknown combiner '{kind}'")
-
-
-def identity(kind: str, type_: Attribute) -> float | int:
-    """The value that changes nothing when combined."""
-    integer = isinstance(type_, IntegerType)
-    width = type_.width.data if isinstance(type_, IntegerType) else 0
-    match kind:
-        case "add" | "or":
-            return 0
-        case "mul":
-            return 1
-        case "and":
-            return -1 if width > 1 else 1
-        case "max":
-            return -(2 ** (width - 1)) if integer else float("-inf")
-        case "min":
-            return 2 ** (width - 1) - 1 if integer else float("inf")
-        case _:
-            raise ValueError(f"unknown combiner '{kind}'")
