@@ -20,7 +20,7 @@ from gecc.dialects.fused import Body
 from gecc.errors import PassError
 from gecc.passes.fused.choose_tilings import is_pointwise
 from gecc.passes.fused.to_tile.affine import Linear, region_use, strides_of
-from gecc.passes.fused.to_tile.grouped import Group, GroupedRegion
+from gecc.passes.fused.to_tile.grouped import Group, GroupedRegion, is_light
 from gecc.passes.fused.to_tile.kernel import KernelWriter
 from gecc.passes.fused.to_tile.launch import Lowered, element_bytes
 from gecc.target import Target
@@ -230,7 +230,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     # the left side: in place, or rows copied with zeros around them
     scratch = 0
     # a heavy epilogue works on the tile in memory; that memory comes first, so that its place is the same in all shapes
-    tile_scratch = 0 if _light(op, shape) else -(-choice.rows * choice.columns * STAGED_BYTES // 64) * 64
+    tile_scratch = 0 if is_light(op.epilogue) else -(-choice.rows * choice.columns * STAGED_BYTES // 64) * 64
     if p.padded is not None:
         scratch = ((chunk_rows - 1) * p.padded.step + p.padded.reach) * p.padded.width * p.padded.channels * size
         copy = w.scratch(tile_scratch, fused.scalar_type(inputs[0].get_element_type()))
@@ -356,11 +356,6 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
         label=op.label.data,
         inplace=inplace_extras(op, store_address, args),
     )
-
-
-def _light(op: fused.MatmulOp | fused.ConvOp, shape: Sequence[int]) -> bool:
-    probe = KernelWriter([v.type for v in op.operands if isinstance(v.type, TensorType)], [op.result_type])
-    return GroupedRegion(probe, op.epilogue, shape, [Group((d,)) for d in range(len(shape))]).is_light()
 
 
 def fitting_rows(p: Product, target: Target, size: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from xdsl.dialects import arith
 from xdsl.ir import Region, SSAValue
 
 from gecc.dialects import fused
@@ -98,12 +99,17 @@ class GroupedRegion:
             self.region, self.use, addresses=address, indices=indices, scalars=scalars, memories=memories
         )
 
-    def is_light(self) -> bool:
-        """Whether the region is cheap enough to be written for each vector of a register tile."""
-        cost = 0
-        for op in self.region.block.ops:
-            if op.name.startswith("math."):
-                return False
-            if not op.name.startswith("arith.constant") and not isinstance(op, fused.LoadOp | fused.YieldOp):
-                cost += 1
-        return cost <= 4
+
+def is_light(region: Region) -> bool:
+    """Whether an epilogue is cheap enough to be written for each vector of a register tile."""
+    cost = 0
+    for op in region.block.ops:
+        if op.name.startswith("math."):
+            return False
+        if not isinstance(op, arith.ConstantOp | fused.LoadOp | fused.YieldOp):
+            cost += 1
+    return cost <= LIGHT
+
+
+LIGHT = 4
+"""Operations of a light epilogue: bias, residual and activation."""
