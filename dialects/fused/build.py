@@ -80,12 +80,19 @@ def _unreduced(body: BodyFn, epilogue: EpilogueFn | None, dimensions: int) -> Bo
     return write
 
 
-def broadcast_load(b: Body, tensor: SSAValue, indices: Values) -> SSAValue:
-    """Load at the last indices, with 0 in dimensions of size one: numpy broadcasting to the domain of `indices`."""
+def broadcast_load(b: Body, tensor: SSAValue, indices: Values, domain: Sequence[int] | None = None) -> SSAValue:
+    """Load at the last indices, with 0 in dimensions of extent 1: numpy broadcasting to the domain of `indices`.
+
+    With the extents of that domain, an index that can only be 0 stays itself.
+    """
     assert isinstance(tensor.type, TensorType)
     shape = tensor.type.get_shape()
     tail = indices[len(indices) - len(shape) :]
-    return b.load(tensor, [0 if extent == 1 else index for extent, index in zip(shape, tail, strict=True)])
+    extents = [0] * len(shape) if domain is None else domain[len(domain) - len(shape) :]
+    return b.load(
+        tensor,
+        [0 if own == 1 != full else index for own, full, index in zip(shape, extents, tail, strict=True)],
+    )
 
 
 def _hint(block: Block, indices: int, scalars: int) -> None:

@@ -31,6 +31,7 @@ from gecc.passes.fused._merge import (
     merged,
     too_large,
 )
+from gecc.passes.fused._views import RemoveView, SinkView
 from gecc.rewrite import Pattern, Rewriter, apply_patterns, miss
 
 
@@ -109,10 +110,11 @@ class FuseEpiloguesPass(ModulePass):
     ```
 
     Needs: the consumer is the only user of the anchor's result, has its shape and layout, and reads it at its own
-    indices. Its other operands (bias, residual, anything broadcast or gathered) become operands of the anchor.
+    indices, or through a view past which it can move. Its other operands (bias, residual, anything broadcast or
+    gathered) become operands of the anchor.
     """
 
     name = "fused-fuse-epilogues"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_patterns(op, [FuseEpilogue()], ctx=ctx)
+        apply_patterns(op, [RemoveView(), SinkView(), FuseEpilogue()], ctx=ctx)

@@ -211,7 +211,10 @@ class LowerExpand(Pattern):
         if op.x.type == op.result.type:
             return rw.replace(op, [], [op.x])
         rw.replace(
-            op, fused.generic("Expand", tensor(op.result), [op.x], lambda b, d, t: fused.broadcast_load(b, t[0], d))
+            op,
+            fused.generic(
+                "Expand", tensor(op.result), [op.x], lambda b, d, t: fused.broadcast_load(b, t[0], d, dims(op.result))
+            ),
         )
 
 

@@ -60,9 +60,9 @@ class LowerNorm(Pattern):
         def epilogue(b: Body, d: Values, acc: SSAValue, t: Values) -> SSAValue:
             parts = list(t[1:])
             if gamma is not None:
-                acc = b.mul(acc, widen(b, fused.broadcast_load(b, parts.pop(0), d), element))
+                acc = b.mul(acc, widen(b, fused.broadcast_load(b, parts.pop(0), d, result.get_shape()), element))
             if beta is not None:
-                acc = b.add(acc, widen(b, fused.broadcast_load(b, parts.pop(0), d), element))
+                acc = b.add(acc, widen(b, fused.broadcast_load(b, parts.pop(0), d, result.get_shape()), element))
             return narrow(b, acc, element)
 
         types = [value.type for value in inputs]

@@ -38,7 +38,7 @@ class LowerPointwise(Pattern):
                 if number is not None:
                     loaded.append(b.constant(number, fused.scalar_type(working_type(own))))
                 else:
-                    loaded.append(widen(b, fused.broadcast_load(b, t[inputs.index(value)], d), own))
+                    loaded.append(widen(b, fused.broadcast_load(b, t[inputs.index(value)], d, result.get_shape()), own))
             return narrow(b, formula(b, op, element, loaded), result.element_type)
 
         rw.replace(op, fused.generic(label_of(op), result, inputs, body))

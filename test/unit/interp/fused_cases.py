@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from gecc.context import make_context
 from gecc.dialects import ge
+from gecc.dialects.fused import FusedOp
 from gecc.dialects.ge.types import element_type
 from gecc.interp.base import run_module
 from gecc.passes import load_pass
@@ -87,7 +88,7 @@ def value(module: ModuleOp, name: str) -> list[Operation]:
 
 def labels(module: ModuleOp) -> list[str]:
     """The labels of all kernels to be, in order."""
-    return [op.properties["label"].data for op in module.walk() if "label" in op.properties]  # pyright: ignore
+    return [op.label.data for op in module.walk() if isinstance(op, FusedOp)]
 
 
 def random(shape: Sequence[int], dtype: str = "float32", seed: int = 0, low: float = -3, high: float = 3) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from xdsl.ir import Operation
@@ -30,8 +32,10 @@ def test_pointwise(cls: type[Pointwise], dtype: str) -> None:
         inputs = [random((3, 7), dtype, low=0.1 if cls in (ge.Log, ge.Sqrt, ge.Rsqrt) else -3)]
     else:
         inputs = [random((5, 1, 3), dtype, 1), random((4, 1), dtype, 2, low=1 if cls is ge.Pow else -3)]
-    fmod = {"fmod": True} if cls is ge.Mod and inputs[0].dtype.kind not in "iu" else {}
-    check(lambda *a: cls(*a, **fmod), *inputs)
+    if cls is ge.Mod:
+        check(lambda x, y: ge.Mod(x, y, fmod=inputs[0].dtype.kind not in "iu"), *inputs)
+    else:
+        check(lambda *a: cls(*a), *inputs)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint16"])
@@ -102,21 +106,20 @@ def test_matmul_with_bias(dtype: str) -> None:
         ((0, 4), (4, 7), {}),
     ],
 )
-def test_matmul_shapes(a: tuple[int, ...], b: tuple[int, ...], flags: dict[str, bool]) -> None:
+def test_matmul_shapes(a: tuple[int, ...], b: tuple[int, ...], flags: dict[str, Any]) -> None:
     check(lambda a, b: ge.MatMulV2(a, b, **flags), random(a), random(b, seed=1))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_conv(layout: str | None, dtype: str) -> None:
-    where = {"layouts": [layout]}
     tolerance = 1e-2 if dtype == "float16" else None
     x, w, b = random((2, 4, 9, 8), dtype), random((6, 2, 3, 2), dtype, 1), random((6,), dtype, 2)
     check(
         lambda x, w, b: ge.Conv2D(x, w, b, strides=(2, 1), pads=(1, 0, 2, 1), dilations=(1, 2), group=2),
-        x, w, b, tolerance=tolerance, **where,
+        x, w, b, tolerance=tolerance, layouts=[layout],
     )  # fmt: skip
-    check(lambda x, w: ge.Conv2D(x, w, pads=(1, 1, 1, 1), group=4), x, random((4, 1, 3, 3), dtype), **where,
+    check(lambda x, w: ge.Conv2D(x, w, pads=(1, 1, 1, 1), group=4), x, random((4, 1, 3, 3), dtype), layouts=[layout],
           tolerance=tolerance)  # fmt: skip
 
 
@@ -132,10 +135,10 @@ def test_conv(layout: str | None, dtype: str) -> None:
         ((1, 2, 3, 3), (2, 2, 3, 3), {"strides": (2, 2), "dilations": (2, 2)}),
     ],
 )
-def test_conv_transpose(layout: str | None, x: tuple[int, ...], w: tuple[int, ...], options: dict[str, object]) -> None:
+def test_conv_transpose(layout: str | None, x: tuple[int, ...], w: tuple[int, ...], options: dict[str, Any]) -> None:
     bias = random((w[1] * int(str(options.get("group", 1))),), seed=2)
     check(
-        lambda x, w, b: ge.ConvTranspose2D(x, w, b, **options),  # pyright: ignore[reportArgumentType]
+        lambda x, w, b: ge.ConvTranspose2D(x, w, b, **options),
         random(x), random(w, seed=1), bias, layouts=[layout], tolerance=1e-5,
     )  # fmt: skip
 
@@ -145,7 +148,7 @@ def test_conv_transpose(layout: str | None, x: tuple[int, ...], w: tuple[int, ..
 @pytest.mark.parametrize("ceil_mode", [False, True])
 def test_pools(layout: str | None, dilations: tuple[int, int], ceil_mode: bool) -> None:
     x = random((2, 3, 8, 9))
-    options = {"strides": (2, 3), "pads": (1, 1, 1, 0), "dilations": dilations, "ceil_mode": ceil_mode}
+    options: dict[str, Any] = {"strides": (2, 3), "pads": (1, 1, 1, 0), "dilations": dilations, "ceil_mode": ceil_mode}
     check(lambda x: ge.MaxPool(x, (3, 2), **options), x, layouts=[layout])
     for counted in (False, True):
         check(lambda x, c=counted: ge.AvgPool(x, (3, 2), count_include_pad=c, **options), x, layouts=[layout])

@@ -42,13 +42,13 @@ func.func @nearest(%x: tensor<1x1x3x4xf32>) -> tensor<1x1x6x8xf32> {
 // CHECK-NEXT:    %0 = fused.generic "Resize"(%x) : (tensor<1x4xf32>) -> tensor<1x6xf32> body(%d0: index, %d1: index, %t0: tensor<1x4xf32>) {
 // CHECK-NEXT:      %1 = arith.constant 4 : index
 // CHECK-NEXT:      %2 = arith.muli %d1, %1 : index
-// CHECK-NEXT:      %3 = arith.constant -1 : index
-// CHECK-NEXT:      %4 = arith.addi %2, %3 : index
+// CHECK-NEXT:      %3 = arith.constant 1 : index
+// CHECK-NEXT:      %4 = arith.subi %2, %3 : index
 // CHECK-NEXT:      %5 = arith.constant 6 : index
-// CHECK-NEXT:      %6 = arith.addi %4, %5 : index
-// CHECK-NEXT:      %7 = arith.divui %6, %5 : index
-// CHECK-NEXT:      %8 = arith.constant 1 : index
-// CHECK-NEXT:      %9 = arith.subi %7, %8 : index
+// CHECK-NEXT:      %6 = arith.constant 5 : index
+// CHECK-NEXT:      %7 = arith.addi %2, %6 : index
+// CHECK-NEXT:      %8 = arith.divui %7, %5 : index
+// CHECK-NEXT:      %9 = arith.subi %8, %3 : index
 // CHECK-NEXT:      %10 = arith.muli %9, %5 : index
 // CHECK-NEXT:      %11 = arith.subi %4, %10 : index
 // CHECK-NEXT:      %12 = arith.index_cast %11 : index to i64
@@ -59,15 +59,14 @@ func.func @nearest(%x: tensor<1x1x3x4xf32>) -> tensor<1x1x6x8xf32> {
 // CHECK-NEXT:      %17 = arith.maxsi %9, %16 : index
 // CHECK-NEXT:      %18 = arith.constant 3 : index
 // CHECK-NEXT:      %19 = arith.minsi %17, %18 : index
-// CHECK-NEXT:      %20 = arith.addi %9, %8 : index
-// CHECK-NEXT:      %21 = arith.maxsi %20, %16 : index
-// CHECK-NEXT:      %22 = arith.minsi %21, %18 : index
-// CHECK-NEXT:      %23 = fused.load %t0[%d0, %19] : tensor<1x4xf32>
-// CHECK-NEXT:      %24 = fused.load %t0[%d0, %22] : tensor<1x4xf32>
-// CHECK-NEXT:      %25 = arith.subf %24, %23 : f32
-// CHECK-NEXT:      %26 = arith.mulf %25, %15 : f32
-// CHECK-NEXT:      %27 = arith.addf %23, %26 : f32
-// CHECK-NEXT:      fused.yield %27 : f32
+// CHECK-NEXT:      %20 = arith.maxsi %8, %16 : index
+// CHECK-NEXT:      %21 = arith.minsi %20, %18 : index
+// CHECK-NEXT:      %22 = fused.load %t0[%d0, %19] : tensor<1x4xf32>
+// CHECK-NEXT:      %23 = fused.load %t0[%d0, %21] : tensor<1x4xf32>
+// CHECK-NEXT:      %24 = arith.subf %23, %22 : f32
+// CHECK-NEXT:      %25 = arith.mulf %24, %15 : f32
+// CHECK-NEXT:      %26 = arith.addf %22, %25 : f32
+// CHECK-NEXT:      fused.yield %26 : f32
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %0 : tensor<1x6xf32>
 // CHECK-NEXT:  }
