@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import onnx
 import onnx.inliner
+import onnx.version_converter
 from google.protobuf.message import DecodeError
 from onnx import GraphProto, ModelProto, SparseTensorProto, TensorProto
 
@@ -24,8 +25,8 @@ from gecc.frontend.onnx.order import in_order
 
 _UNKNOWN_OPERATOR = re.compile(r"No Op registered for (?P<op>\S+) with domain_version of (?P<opset>\d+)")
 
-OLDEST_OPSET = 7
-"""Opset 7 brought numpy broadcasting; older models spell it by attributes."""
+FIRST_OPSET = 7
+"""Opset 7 brought numpy broadcasting; older models spell it by attributes, and onnx converts them."""
 
 ModelSource: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
 
@@ -41,6 +42,8 @@ class OnnxModel:
     """Where external data lies; None for a model that did not come from a file."""
     opsets: dict[str, int] = field(default_factory=dict)
     """Operator set version by domain; `ai.onnx` is the empty string."""
+    written_as: int = FIRST_OPSET
+    """The opset of the standard's domain in the file, which may be lower than the one imported."""
 
     @property
     def graph(self) -> GraphProto:
@@ -126,7 +129,7 @@ def load_model(source: ModelSource, *, name: str | None = None, folder: Path | N
     else:
         path = Path(source)
         proto, name, folder = _parse_file(path), name or str(path), path.resolve().parent
-    _check_versions(proto, name)
+    opset = _check_versions(proto, name)
     if (ordered := in_order(proto.graph, name)) is not proto.graph:
         proto, path = _with_graph(proto, ordered), None
     external = _external_tensors(proto.graph)
@@ -134,10 +137,12 @@ def load_model(source: ModelSource, *, name: str | None = None, folder: Path | N
         if tensor.data_type in NUMPY_DTYPES:
             mapped_external(tensor, NUMPY_DTYPES[tensor.data_type], folder, f"tensor '{tensor.name}' of {name}")
     _run_checker(proto, path, bool(external), name)
+    if opset < FIRST_OPSET:
+        proto = _converted(proto, opset, name)
     if proto.functions:
         proto = onnx.inliner.inline_local_functions(proto)
     opsets = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in proto.opset_import}
-    return OnnxModel(proto, name, folder, opsets)
+    return OnnxModel(proto, name, folder, opsets, opset)
 
 
 def _parse(data: bytes, name: str) -> ModelProto:
@@ -159,7 +164,8 @@ def _parse_file(path: Path) -> ModelProto:
     return _parse(data, str(path))
 
 
-def _check_versions(proto: ModelProto, name: str) -> None:
+def _check_versions(proto: ModelProto, name: str) -> int:
+    """The model's opset of the standard's domain."""
     newest = onnx.defs.onnx_opset_version()
     if proto.ir_version > onnx.IR_VERSION:
         raise UnsupportedError(
@@ -169,11 +175,25 @@ def _check_versions(proto: ModelProto, name: str) -> None:
             hint="install a newer onnx",
         )
     for opset in proto.opset_import:
-        if opset.domain in ("", "ai.onnx") and not OLDEST_OPSET <= opset.version <= newest:
-            hint = "install a newer onnx" if opset.version > newest else "convert it with onnx.version_converter"
-            raise UnsupportedError(
-                f"the model has opset {opset.version}, supported are {OLDEST_OPSET} to {newest}", where=name, hint=hint
-            )
+        if opset.domain in ("", "ai.onnx"):
+            if not 1 <= opset.version <= newest:
+                raise UnsupportedError(
+                    f"the model has opset {opset.version}, the installed onnx knows 1 to {newest}",
+                    where=name,
+                    hint="install a newer onnx",
+                )
+            return opset.version
+    return FIRST_OPSET  # only operators of other domains
+
+
+def _converted(proto: ModelProto, opset: int, name: str) -> ModelProto:
+    """A model of an opset below the first one as that one."""
+    try:
+        return onnx.version_converter.convert_version(proto, FIRST_OPSET)
+    except (RuntimeError, ValueError) as error:
+        raise UnsupportedError(
+            f"the model has opset {opset}, and onnx cannot convert it to {FIRST_OPSET}: {error}", where=name
+        ) from error
 
 
 def _run_checker(proto: ModelProto, path: Path | None, external: bool, name: str) -> None:

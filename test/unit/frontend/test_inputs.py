@@ -107,6 +107,19 @@ def test_initializers_may_be_inputs_too() -> None:
     np.testing.assert_array_equal(results["y"], floats(2) * 2)
 
 
+def test_models_below_opset_7_are_converted() -> None:
+    """Opset 6 says by an attribute that w broadcasts, and means one slope per channel in PRelu."""
+    sizes = {"x": [2, 3, 3], "w": [3], "s": [3]}
+    infos = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in sizes.items()]
+    add = helper.make_node("Add", ["x", "w"], ["z"], name="add", broadcast=1)
+    proto = model_of([add, helper.make_node("PRelu", ["z", "s"], ["y"], name="prelu")], infos, ["y"], 6)
+    feeds = {name: floats(*shape) for name, shape in sizes.items()}
+    module, found = imported(proto, feeds)
+    z = feeds["x"] + feeds["w"]
+    np.testing.assert_allclose(found["y"], np.where(z < 0, feeds["s"][:, None] * z, z), rtol=1e-6)
+    assert {"add", "prelu"} <= {op.location.desc.data for op in module.walk() if isinstance(op.location, NameLoc)}
+
+
 def test_output_of_a_wrong_type() -> None:
     proto = model()
     proto.graph.output[0].type.tensor_type.elem_type = TensorProto.INT32

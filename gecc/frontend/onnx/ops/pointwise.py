@@ -149,8 +149,11 @@ def where(n: Node) -> SSAValue:
 
 @onnx_op("PRelu")
 def prelu(n: Node) -> SSAValue:
-    """x, or slope times x below zero; the slope broadcasts to x."""
-    return n.add(ge.PRelu(n.input(0), n.input(1)))
+    """x, or slope times x below zero; the slope broadcasts to x, but below opset 7 it is one per channel."""
+    x, slope = n.input(0), n.input(1)
+    if n.model.written_as < 7 and rank(slope) == 1 and shape(slope) != (1,):
+        slope = n.build.unsqueeze(slope, list(range(1, rank(x) - 1)))
+    return n.add(ge.PRelu(x, slope))
 
 
 @onnx_op("LeakyRelu")
