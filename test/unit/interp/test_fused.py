@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from xdsl.dialects import func
@@ -45,14 +47,20 @@ def test_packed_matmul(columns: int) -> None:
     packed = np.ascontiguousarray(packed.reshape(5, panels, columns).swapaxes(0, 1))
     block = arguments(a, packed)
     op = fused.MatmulOp(
-        "MatMulV2", *block.args, [], TensorType(f32, (2, 3, 7)), plain_epilogue(3, *block.args), packed=columns
+        "MatMulV2",
+        block.args[0],
+        block.args[1],
+        [],
+        TensorType(f32, (2, 3, 7)),
+        plain_epilogue(3, *block.args),
+        packed=columns,
     )
     np.testing.assert_allclose(run([a, packed], op, block=block), a @ b, rtol=1e-5)
 
 
 def test_packed_conv() -> None:
     x, w = random((1, 4, 5, 6)), random((6, 2, 3, 2), seed=1)
-    options = {"kernel": (3, 2), "strides": (2, 1), "pads": (1, 0, 1, 1), "group": 2}
+    options: dict[str, Any] = {"kernel": (3, 2), "strides": (2, 1), "pads": (1, 0, 1, 1), "group": 2}
     packed = np.zeros((2, 12, 4), np.float32)  # [group, KH KW C, columns]
     packed[:, :, :3] = w.reshape(2, 3, 2, 3, 2).transpose(0, 3, 4, 2, 1).reshape(2, 12, 3)
     packed = np.ascontiguousarray(packed[:, None])
@@ -60,7 +68,7 @@ def test_packed_conv() -> None:
     for weights, columns in ((w, None), (packed, 4)):
         block = arguments(x, weights)
         op = fused.ConvOp(
-            "Conv2D", *block.args, [], TensorType(f32, (1, 6, 3, 6)), plain_epilogue(4, *block.args),
+            "Conv2D", block.args[0], block.args[1], [], TensorType(f32, (1, 6, 3, 6)), plain_epilogue(4, *block.args),
             packed=columns, **options,
         )  # fmt: skip
         results.append(run([x, weights], op, block=block))
