@@ -7,6 +7,7 @@ CPU seconds go to stderr. Exit status 1: the capacity is not met. 2: the file is
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import sys
 import time
@@ -58,9 +59,10 @@ def main(argv: list[str] | None = None) -> int:
         print(f"error: {e}", file=sys.stderr)
         return 2
 
-    out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow([*_COLUMNS, "offset"])
-    out.writerows((b.id, b.lower, b.upper, b.size, found.offsets[b.id]) for b in buffers)
+    with contextlib.suppress(BrokenPipeError):  # whoever reads may have seen enough
+        out = csv.writer(sys.stdout, lineterminator="\n")
+        out.writerow([*_COLUMNS, "offset"])
+        out.writerows((b.id, b.lower, b.upper, b.size, found.offsets[b.id]) for b in buffers)
     print(
         f"peak {found.peak}  lower bound {found.bound}  ratio {found.ratio:.4f}  by {found.method}  cpu {seconds:.3f} s",
         file=sys.stderr,
