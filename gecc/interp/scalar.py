@@ -78,6 +78,18 @@ def _round_half_away(x: Array) -> Array:
     return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
+def power_of_integers(x: Array, n: Array) -> Array:
+    """x^n, wrapping; for n < 0 it is 1 / x^-n rounded towards zero, and 0 for x = 0."""
+    x, n = np.broadcast_arrays(x, n)
+    result, square, left = np.ones_like(x), x.copy(), np.where(n < 0, 0, n)
+    while left.any():
+        result = np.where(left & 1, result * square, result)
+        square = square * square
+        left = left >> 1
+    reciprocal = np.where(x == 1, 1, np.where(x == -1, np.where(n & 1, -1, 1), 0)).astype(x.dtype)
+    return np.where(n < 0, reciprocal, result)
+
+
 _SIMPLE: dict[type[Operation], Function] = {
     arith.AddfOp: np.add, arith.SubfOp: np.subtract, arith.MulfOp: np.multiply, arith.DivfOp: np.divide,
     arith.NegfOp: np.negative, arith.MaximumfOp: np.maximum, arith.MinimumfOp: np.minimum,
@@ -98,7 +110,8 @@ _SIMPLE: dict[type[Operation], Function] = {
     math.ExpOp: _wide(np.exp), math.Exp2Op: _wide(np.exp2), math.ExpM1Op: np.expm1, math.LogOp: _wide(np.log),
     math.Log1pOp: np.log1p, math.Log2Op: np.log2, math.Log10Op: np.log10,
     math.SqrtOp: np.sqrt, math.RsqrtOp: lambda x: (1 / np.sqrt(x)).astype(x.dtype), math.CbrtOp: np.cbrt,
-    math.ErfOp: erf, math.PowFOp: np.power, math.CopySignOp: np.copysign, math.FmaOp: fma,
+    math.ErfOp: erf, math.PowFOp: np.power, math.IPowIOp: power_of_integers,
+    math.FPowIOp: lambda x, n: np.power(x, n.astype(np.float64)).astype(x.dtype), math.CopySignOp: np.copysign, math.FmaOp: fma,
 }  # fmt: skip
 
 _INT_PREDICATES: tuple[tuple[Function, bool], ...] = (

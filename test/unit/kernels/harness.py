@@ -63,6 +63,7 @@ class Suite:
             self.ctx.load_registered_dialect(dialect)
         self.store = store_of(self.ctx)
         self.block = Block()
+        self._tiled: dict[str, ModuleOp] = {}
         self._oms: dict[str, OmModel] = {}
 
     def constant(self, array: Array) -> SSAValue:
@@ -130,6 +131,8 @@ class Suite:
 
     def tiled(self, target: str) -> ModuleOp:
         """The module as kernels."""
+        if target in self._tiled:
+            return self._tiled[target].clone()
         module = self.module.clone()
         run_pipeline(
             self.ctx,
@@ -137,11 +140,13 @@ class Suite:
             [f'fused-choose-tilings{{target="{target}"}}', "fused-pack-weights", f'fused-to-tile{{target="{target}"}}'],
         )
         module.verify()
-        return module
+        self._tiled[target] = module
+        return module.clone()
 
-    def interpreted(self, target: str) -> list[Array]:
-        """Results of interpreting the kernels for a target."""
+    def interpreted(self, target: str, *passes: str) -> list[Array]:
+        """Results of interpreting the kernels for a target, after some more passes."""
         module = self.tiled(target)
+        run_pipeline(self.ctx, module, passes)
         outputs = run_graph(find_graph(module), self.inputs, kernel_runner(module), self.store)
         return self._typed(outputs)
 
