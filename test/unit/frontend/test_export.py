@@ -185,8 +185,9 @@ def test_a_picture_of_ge_needs_no_weights() -> None:
     module = import_onnx(ctx, model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], [x], ["y"], 17, [w]))
     graph = export_view(ctx, module).graph
     assert [n.op_type for n in graph.node] == ["MatMulV2", "Output"]
-    assert graph.initializer[0].data_location == TensorProto.EXTERNAL
     assert list(graph.initializer[0].dims) == [40, 40]
+    assert not graph.initializer[0].raw_data
+    assert graph.initializer[0].data_location == TensorProto.DEFAULT
 
 
 def test_a_module_without_graph() -> None:
