@@ -40,7 +40,15 @@ _INTEGER: dict[type[Operation], Binary] = {
 @lowers(*_FLOAT, *_INTEGER)
 def _binary(k: KernelLowering, op: Operation) -> None:
     build = _FLOAT.get(type(op)) or _INTEGER[type(op)]
-    k.elementwise(op, lambda args: k.b.add(build(args[0], args[1])))
+    divides = isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp)
+    k.elementwise(op, lambda args: k.b.add(build(args[0], _divisor(k, args[1]) if divides else args[1])))
+
+
+def _divisor(k: KernelLowering, value: SSAValue) -> SSAValue:
+    """A divisor that is 1 in lanes that do not run: they loaded 0, by which a division would trap."""
+    if k.lanes is None or k.lanes.mask is None or not isinstance(value.type, VectorType):
+        return value
+    return k.b.add(llvm.SelectOp(k.lanes.mask, value, k.b.splat_constant(1, value.type)))
 
 
 @lowers(arith.ConstantOp)
@@ -150,7 +158,7 @@ def _minmax_integer(k: KernelLowering, op: Operation) -> None:
 @lowers(arith.FloorDivSIOp)
 def _floor_divide(k: KernelLowering, op: Operation) -> None:
     def build(args: Sequence[SSAValue]) -> SSAValue:
-        b, (x, y) = k.b, args
+        b, (x, y) = k.b, (args[0], _divisor(k, args[1]))
         quotient = b.add(xllvm.SDivOp(x, y))
         rest = b.add(xllvm.SubOp(x, b.add(xllvm.MulOp(quotient, y))))
         zero = b.splat_constant(0, x.type) if isinstance(x.type, VectorType) else b.scalar(0, x.type)
@@ -164,7 +172,7 @@ def _floor_divide(k: KernelLowering, op: Operation) -> None:
 @lowers(arith.CeilDivSIOp, arith.CeilDivUIOp)
 def _ceil_divide(k: KernelLowering, op: Operation) -> None:
     def build(args: Sequence[SSAValue]) -> SSAValue:
-        b, (x, y) = k.b, args
+        b, (x, y) = k.b, (args[0], _divisor(k, args[1]))
         one = b.splat_constant(1, x.type) if isinstance(x.type, VectorType) else b.scalar(1, x.type)
         divide = xllvm.UDivOp if isinstance(op, arith.CeilDivUIOp) else xllvm.SDivOp
         return b.add(divide(b.add(xllvm.SubOp(b.add(xllvm.AddOp(x, y)), one)), y))

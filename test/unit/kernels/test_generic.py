@@ -72,6 +72,22 @@ def pointwise(suite: Suite) -> None:
             suite.add(f"{kind} {dtype} {size}", [x, y], binary, scale=4.0)
 
 
+def divisions(suite: Suite) -> None:
+    """Quotients and remainders of integers; lanes past the end, which hold zeros, must not trap."""
+    for dtype in ("int32", "int64", "int8", "uint8"):
+        x, y = numbers((35,), dtype), numbers((35,), dtype, 2)
+        y[y == 0] = 3
+        for kind in ("div", "rem"):
+
+            def build(args: Values, kind: str = kind, dtype: str = dtype) -> Any:
+                def body(b: Body, d: Values, t: Values) -> SSAValue:
+                    return b.binary(kind, b.load(t[0], d), b.load(t[1], d), unsigned=dtype.startswith("u"))
+
+                return generic("Divide", TensorType(element(dtype), [35]), args, body)
+
+            suite.add(f"{kind} {dtype}", [x, y], build)
+
+
 def movements(suite: Suite) -> None:
     x = numbers((6, 35))
     copy(suite, "transpose", x, (35, 6), lambda b, d: [d[1], d[0]])
@@ -157,7 +173,7 @@ def conversions(suite: Suite) -> None:
 def suite() -> Suite:
     """All cases of this file in one module."""
     made = Suite()
-    for part in (pointwise, movements, gathers, conversions):
+    for part in (pointwise, divisions, movements, gathers, conversions):
         part(made)
     return made
 
