@@ -69,10 +69,10 @@ def memory_report(module: ModuleOp) -> Report:
 
 def _maker(label: str, onnx: tuple[str, ...]) -> str:
     """What made a buffer: `ConvRelu (conv1 and 2 more)`."""
-    if not onnx:
-        return label
-    more = f" and {len(onnx) - 1} more" if len(onnx) > 1 else ""
-    return f"{label} ({onnx[0]}{more})"
+    for first in onnx[:1]:
+        more = f" and {len(onnx) - 1} more" if len(onnx) > 1 else ""
+        return f"{label} ({first}{more})"
+    return label
 
 
 def _span(alloc: AllocOp) -> tuple[int, int]:
