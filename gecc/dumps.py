@@ -95,7 +95,7 @@ class Dumps:
             save_weights(ctx, [copy], path)
         else:
             copy = without_weights(module)
-        path.write_text(module_text(copy), encoding="utf-8")
+        path.write_text(module_text(copy, locations=True), encoding="utf-8")
         self._write_onnx(path.with_suffix(".onnx"), ctx, module)
 
     def _write_onnx(self, path: Path, ctx: Context, module: ModuleOp) -> None:

@@ -33,7 +33,7 @@ UNWRITTEN = 0xFF
 
 
 class Mismatch(GeccError):
-    """Machine code and the meaning of its kernel differ."""
+    """Machine code and the meaning of its kernel differ, or a launch is none that both could agree on."""
 
 
 class LaunchRunner:
@@ -61,6 +61,7 @@ class LaunchRunner:
 
     def __call__(self, launch: tile.LaunchOp, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Run all blocks of a launch, outputs in place. Raises KernelError and Mismatch."""
+        _check_overlap(launch, inputs, outputs)
         kernel = self.kernels[launch.kernel.string_value()]
         sampled = self._sample(launch, kernel, outputs)
         before = [np.array(x) for x in inputs] if sampled else []
@@ -125,6 +126,15 @@ class LaunchRunner:
 def _body(kernel: tile.KernelOp) -> str:
     """A kernel as text, without its name."""
     return str(kernel).replace(f"@{kernel.sym_name.data}(", "(", 1)
+
+
+def _check_overlap(launch: tile.LaunchOp, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    """Raise Mismatch when a launch writes where it reads, but for an input whose memory the first output may take."""
+    inplace = launch.inplace.get_values()
+    for i, x in enumerate(inputs):
+        for k, y in enumerate(outputs):
+            if np.may_share_memory(x, y) and not (k == 0 and i in inplace):
+                raise Mismatch(f"output {k} is written over input {i}, which is not in place", where=_where(launch))
 
 
 def _aligned(array: Array, outputs: Sequence[Array]) -> Array:

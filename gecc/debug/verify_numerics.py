@@ -176,9 +176,10 @@ class Check:
         """
         try:
             results = self.results(module)
-        except Exception as error:
-            error.add_note(f"while running the module after pass '{name}'")
-            raise
+        except GeccError as error:
+            raise NumericsError(
+                f"after pass '{name}' the module cannot be run: {error.message}", where=error.where, hint=error.hint
+            ) from error
         worst = 0.0
         for output in self.outputs:
             found, wide = results[output], self.yardstick[output]

@@ -1,0 +1,188 @@
+"""The public interface: compile, save, load, run; what each refuses, and in which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+import gecc
+from gecc import api
+from gecc.errors import CliError, GeccError, InputError, InvalidModelError, ShapeError, UnsupportedError
+from gecc.om.records import Weights
+from gecc.target import X86_64_V3, supports
+from test.unit.tools.models import DIGITS, mlp, save, unsupported
+
+X = np.random.default_rng(5).standard_normal((4, 32)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def model() -> gecc.Model:
+    return gecc.compile(mlp())
+
+
+def run(model: gecc.Model | str | Path, feeds: Any, **options: Any) -> dict[str, np.ndarray]:
+    with gecc.load(model, **options) as executor:
+        return executor.run(feeds)
+
+
+def onnxruntime_results(proto: onnx.ModelProto, feeds: dict[str, np.ndarray]) -> list[np.ndarray]:
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    return [np.asarray(result) for result in session.run(None, feeds)]
+
+
+def test_names_are_found_lazily() -> None:
+    assert gecc.compile is api.compile and gecc.load is api.load and gecc.Model is api.Model
+    with pytest.raises(AttributeError, match="module 'gecc' has no attribute 'decompile'"):
+        gecc.decompile  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
+
+
+def test_what_a_model_says(model: gecc.Model) -> None:
+    assert model.name == "mlp" and model.target.startswith("x86-64")
+    assert [(io.name, io.dtype, io.shape) for io in model.inputs] == [("x", "f32", (4, 32))]
+    assert [(io.name, io.dtype, io.shape) for io in model.outputs] == [("y", "f32", (4, 32))]
+    assert [task.label for task in model.om.tasks] == ["MatMulV2Gelu", "MatMulV2"]
+
+
+def test_file_bytes_and_message_are_one_model(model: gecc.Model, tmp_path: Path) -> None:
+    path = save(mlp(), tmp_path)
+    expected = model.to_bytes()
+    for source in (path, Path(path), mlp().SerializeToString()):
+        assert gecc.compile(source).to_bytes() == expected
+
+
+def test_compile_leaves_the_message_alone() -> None:
+    proto = mlp("batch")
+    before = proto.SerializeToString(deterministic=True)
+    gecc.compile(proto, input_shapes={"x": (2, 32)})
+    assert proto.SerializeToString(deterministic=True) == before
+
+
+@pytest.mark.parametrize("level", ["O0", "O1", "O2", 0, 1, 2])
+def test_every_level_agrees_with_onnxruntime(level: str | int) -> None:
+    found = run(gecc.compile(mlp(), opt_level=level), {"x": X})
+    np.testing.assert_allclose(found["y"], onnxruntime_results(mlp(), {"x": X})[0], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 7])
+def test_shapes_given_at_compile_time(batch: int) -> None:
+    x = np.random.default_rng(batch).standard_normal((batch, 32)).astype(np.float32)
+    found = run(gecc.compile(mlp("batch"), input_shapes={"x": (batch, 32)}), {"x": x})
+    np.testing.assert_allclose(found["y"], onnxruntime_results(mlp("batch"), {"x": x})[0], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.skipif(bool(supports(X86_64_V3)), reason="this machine does not run x86-64-v3")
+def test_another_target() -> None:
+    model = gecc.compile(mlp(), target="x86-64-v3")
+    assert model.target == "x86-64-v3"
+    found = run(model, {"x": X})
+    np.testing.assert_allclose(found["y"], onnxruntime_results(mlp(), {"x": X})[0], rtol=1e-5, atol=1e-5)
+
+
+def test_saved_and_in_memory_are_the_same(model: gecc.Model, tmp_path: Path) -> None:
+    model.save(tmp_path / "a.om")
+    assert (tmp_path / "a.om").read_bytes() == model.to_bytes()
+    expected = run(model, {"x": X}, threads=1)["y"]
+    for source in (tmp_path / "a.om", str(tmp_path / "a.om")):
+        for verify in ("fast", "full"):
+            np.testing.assert_array_equal(run(source, {"x": X}, verify=verify)["y"], expected)
+    with gecc.load(model.om) as executor:
+        np.testing.assert_array_equal(executor.run([X])["y"], expected)
+
+
+@pytest.mark.parametrize("source", ["mlp", "digits"])
+def test_ranks_do_not_change_results(source: str) -> None:
+    if source == "mlp":
+        proto, feeds = mlp(64, 96, 160), {"x": np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)}
+        compiled = gecc.compile(proto)
+    else:
+        compiled = gecc.compile(DIGITS, input_shapes={"image": (33, 1, 8, 8)})
+        feeds = {"image": np.random.default_rng(1).uniform(0, 16, (33, 1, 8, 8)).astype(np.float32)}
+    name = compiled.outputs[0].name
+    expected = run(compiled, feeds, threads=1, affinity="none")[name]
+    for threads in (2, 3):
+        np.testing.assert_array_equal(run(compiled, feeds, threads=threads, affinity="none")[name], expected)
+
+
+def test_failed_save_leaves_the_old_file(model: gecc.Model, tmp_path: Path) -> None:
+    path = tmp_path / "a.om"
+    path.write_bytes(b"old")
+
+    def torn() -> Any:
+        yield 512, b"half of the weights"
+        raise OSError(28, "No space left on device")
+
+    broken = gecc.compile(mlp())
+    broken.om.weights = Weights(broken.om.weights.entries, broken.om.weights.size, torn)
+    with pytest.raises(OSError, match="No space left"):
+        broken.save(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["a.om"] and path.read_bytes() == b"old"
+
+
+def test_missing_sizes_name_input_and_dimensions() -> None:
+    with pytest.raises(ShapeError, match=r"unknown in input 'x' \[batch, 32\]"):
+        gecc.compile(mlp("batch"))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"opt_level": "O3"}, CliError, "unknown optimisation level 'O3', expected one of O0, O1, O2"),
+        ({"opt_level": 5}, CliError, "unknown optimisation level 'O5'"),
+        ({"target": "pdp11"}, UnsupportedError, "target 'pdp11' is not known"),
+        ({"input_shapes": {"x": (4, 31)}}, ShapeError, "is 32, found 31"),
+        ({"input_shapes": {"q": (4, 31)}}, ShapeError, "no input is called 'q'"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], error: type[GeccError], said: str) -> None:
+    with pytest.raises(error, match=said):
+        gecc.compile(mlp(), **options)
+
+
+def test_wrong_models(tmp_path: Path) -> None:
+    with pytest.raises(InvalidModelError, match="No such file"):
+        gecc.compile(tmp_path / "none.onnx")
+    with pytest.raises(InvalidModelError, match="not an ONNX model"):
+        gecc.compile(b"\xff\xff\xff")
+    with pytest.raises(UnsupportedError, match=r"(?s)first_det.*second_det"):
+        gecc.compile(unsupported())
+
+
+@pytest.mark.parametrize(
+    ("feeds", "said"),
+    [
+        ({}, "'x' is missing"),
+        ({"y": X}, "'y' is not an input of the model"),
+        ({"x": X, "z": X}, "'z' is not an input"),
+        ({"x": X[:2]}, r"'x' has shape \[2, 32\], expected \[4, 32\]"),
+        ({"x": X.astype(np.float64)}, "'x' has element type float64, expected float32"),
+        ([X, X], "found 2 arrays, expected 1"),
+    ],
+)
+def test_wrong_inputs(model: gecc.Model, feeds: Any, said: str) -> None:
+    with gecc.load(model, threads=1) as executor:
+        with pytest.raises(InputError, match=said):
+            executor.run(feeds)
+        assert executor.run({"x": X})["y"].shape == (4, 32)
+
+
+def test_arrays_in_any_order_of_memory(model: gecc.Model) -> None:
+    with gecc.load(model, threads=1) as executor:
+        expected = executor.run({"x": X})["y"]
+        wide = np.zeros((4, 64), np.float32)
+        wide[:, ::2] = X
+        for x in (np.asfortranarray(X), wide[:, ::2], X.copy()[::-1][::-1]):
+            np.testing.assert_array_equal(executor.run({"x": x})["y"], expected)
+
+
+def test_digits_are_recognised() -> None:
+    with np.load(DIGITS.with_name("held_out.npz")) as held_out:
+        images, labels = held_out["images"].astype(np.float32), held_out["labels"]
+    found = run(gecc.compile(DIGITS, input_shapes={"image": images.shape}), {"image": images})["probabilities"]
+    assert (found.argmax(1) == labels).mean() > 0.98
+    expected = onnxruntime_results(onnx.load(DIGITS), {"image": images})[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
