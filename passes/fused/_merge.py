@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, TensorType
@@ -85,18 +85,25 @@ def is_plain(load: LoadOp, shape: Sequence[int]) -> bool:
     )
 
 
-def absorbable(anchor: FusedOp) -> GenericOp | str:
-    """The pointwise operation that can move into the epilogue of `anchor`, or in words why there is none."""
+class Refusal(NamedTuple):
+    """Why a rule does not apply: a format string and its arguments, as `miss` takes them."""
+
+    reason: str
+    args: tuple[object, ...] = ()
+
+
+def absorbable(anchor: FusedOp) -> GenericOp | Refusal:
+    """The pointwise operation that can move into the epilogue of `anchor`, or why there is none."""
     users = list(dict.fromkeys(use.operation for use in anchor.result.uses))
     if len(users) != 1:
-        return f"result has {len(users)} users, need 1"
+        return Refusal("result has {} users, need 1", (len(users),))
     consumer = users[0]
     if not isinstance(consumer, GenericOp) or not is_pointwise(consumer):
-        return f"user is {consumer.name}, need a pointwise fused.generic"
+        return Refusal("user is {}, need a pointwise fused.generic", (consumer.name,))
     if not same_type(anchor.result, consumer.result.type):
-        return f"user has result {consumer.result.type}, need the anchor's {anchor.result.type}"
+        return Refusal("user has result {}, need the anchor's {}", (consumer.result.type, anchor.result.type))
     if not all(is_plain(load, anchor.result_type.get_shape()) for _, load in loads_of(consumer, anchor.result)):
-        return f"user {consumer.label.data} reads the result at computed indices"
+        return Refusal("user {} reads the result at computed indices", (consumer.label.data,))
     return consumer
 
 

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from gecc.dialects.fused import Body, ConstOp, FusedOp, GenericOp, ViewOp, generic
 from gecc.dialects.ge.attrs import WeightAttr
 from gecc.dialects.ge.types import dims, tensor
-from gecc.passes.fused._merge import Values, copy_ops, is_plain, is_pointwise, loads_of
+from gecc.passes.fused._merge import Refusal, Values, copy_ops, is_plain, is_pointwise, loads_of
 from gecc.rewrite import Pattern, Rewriter, miss
 
 
@@ -110,20 +110,20 @@ class SinkPlan:
     """Its dimensions that keep their index, to those of the viewed tensor."""
 
 
-def sink_plan(op: ViewOp) -> SinkPlan | str:
-    """The plan for the view's user to move before the view, or in words why it cannot."""
+def sink_plan(op: ViewOp) -> SinkPlan | Refusal:
+    """The plan for the view's user to move before the view, or why it cannot."""
     source, target = tensor(op.x), tensor(op.result)
     if not _is_anchor(op.x.owner) or not op.x.has_one_use():
-        return "operand is not the result of an anchor that only the view uses"
+        return Refusal("operand is not the result of an anchor that only the view uses")
     users = list(dict.fromkeys(use.operation for use in op.result.uses))
     if len(users) != 1 or not isinstance(user := users[0], GenericOp) or not is_pointwise(user):
-        return "its user is not one pointwise operation"
+        return Refusal("its user is not one pointwise operation")
     if not (is_row_major(source) and is_row_major(target) and is_row_major(user.result_type)):
-        return f"{source}, {target} or {user.result_type} is not row-major"
+        return Refusal("{}, {} or {} is not row-major", (source, target, user.result_type))
     shape = user.result_type.get_shape()
     paired = groups(source.get_shape(), target.get_shape())
     if shape != target.get_shape() or paired is None:
-        return f"user has shape {list(shape)}, need {list(target.get_shape())}, without empty dimensions"
+        return Refusal("user has shape {}, need {}, without empty dimensions", (shape, target.get_shape()))
     plain = [
         value
         for value in user.inputs
@@ -132,12 +132,12 @@ def sink_plan(op: ViewOp) -> SinkPlan | str:
         and all(is_plain(load, shape) for _, load in loads_of(user, value))
     ]
     if op.result not in plain:
-        return f"user {user.label.data} reads it at computed indices"
+        return Refusal("user {} reads it at computed indices", (user.label.data,))
     if (rival := _rival(op, plain)) is not None:
-        return f"user {user.label.data} also reads a result of {rival}, of another shape"
+        return Refusal("user {} also reads a result of {}, of another shape", (user.label.data, rival))
     kept = _kept(paired, source.get_shape(), shape)
     if (lost := _lost_index(user, plain, kept)) is not None:
-        return f"user {user.label.data} needs index {lost}, which the view changes"
+        return Refusal("user {} needs index {}, which the view changes", (user.label.data, lost))
     return SinkPlan(user, plain, kept)
 
 
@@ -153,8 +153,8 @@ class SinkView(Pattern):
     def rewrite(self, op: Operation, rw: Rewriter) -> None:
         assert isinstance(op, ViewOp)
         plan = sink_plan(op)
-        if isinstance(plan, str):
-            return miss(op, "{}", plan)
+        if isinstance(plan, Refusal):
+            return miss(op, plan.reason, *plan.args)
         user, plain, kept = plan.user, plan.plain, plan.kept
         source = tensor(op.x)
         views: list[ViewOp] = []

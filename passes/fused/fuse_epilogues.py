@@ -21,6 +21,7 @@ from gecc.dialects.fused import (
     SoftmaxOp,
 )
 from gecc.passes.fused._merge import (
+    Refusal,
     Values,
     absorbable,
     copy_ops,
@@ -61,8 +62,8 @@ class FuseEpilogue(Pattern):
         if is_pointwise(op):
             return
         consumer = absorbable(op)
-        if isinstance(consumer, str):
-            return miss(op, "{}", consumer)
+        if isinstance(consumer, Refusal):
+            return miss(op, consumer.reason, *consumer.args)
         dimension = bias_dimension(op)
         silent = dimension is not None and is_bias(consumer, op.result, dimension)
         label = op.label.data if silent else joined(op.label.data, consumer.label.data)
