@@ -71,6 +71,7 @@ def suite() -> Suite:
     matmul(made, (32, 64), (64, 128), heavy)
     matmul(made, (32, 64), (64, 128), Product(residual, bias=True, residual=True))
     matmul(made, (4, 32, 16), (4, 16, 32), constant=False)
+    matmul(made, (32, 64), (64, 128), dtype="float16")
     conv(made, Conv((1, 64, 14, 14), 64, (1, 1)), light)
     conv(made, Conv((1, 64, 14, 14), 128, (1, 1), (2, 2)), light)
     conv(made, Conv((1, 3, 28, 28), 64, (7, 7), (2, 2), (3, 3, 3, 3)), light)
