@@ -71,6 +71,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "fused-fuse-epilogues",
         "fused-choose-tilings",
         "fused-pack-weights",
+        "fused-fuse-pointwise",
         *_TILE,
         "tile-to-om",
     ),
