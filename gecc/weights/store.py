@@ -13,7 +13,6 @@ costs nothing.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -103,7 +102,7 @@ class WeightStore(DialectInterface):
         array stays in its file.
         """
         flat = _flat_bytes(array)
-        digest = hashlib.sha256(flat.data).hexdigest()
+        digest = _sha256(flat.data)
         if digest not in self._entries:
             self._entries[digest] = _Bytes(flat)
         return digest
@@ -141,7 +140,7 @@ class WeightStore(DialectInterface):
             sort_keys=True,
             separators=(",", ":"),
         )
-        digest = hashlib.sha256(b"gecc recipe\n" + description.encode()).hexdigest()
+        digest = _sha256(b"gecc recipe\n" + description.encode())
         self._entries.setdefault(digest, _Recipe(named, transformation, params, result))
         return WeightAttr(digest, result)
 
@@ -261,6 +260,13 @@ def store_of(ctx: Context) -> WeightStore:
     if store is None:
         raise ValueError("the context carries no weight store; make it with gecc.context.make_context()")
     return store
+
+
+def _sha256(data: bytes | memoryview) -> str:
+    """Hex digest; imported here, as it is the slowest part of starting up and only bytes need it."""
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def _tensor(attr: ConstantAttr) -> TensorType[Any]:
