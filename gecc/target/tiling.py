@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from gecc.target.target import Target
 
 FMA_LATENCY = 4
-L2_VECTORS = 0.4
-"""Vectors that the second-level cache delivers in a cycle."""
+L2_BYTES = 25.6
+"""Bytes that the second-level cache delivers in a cycle."""
 GRAIN = 1 << 20
 """Multiply-adds that a block should hold at least, about ten microseconds."""
 BLOCK_BYTES = 1 << 17
@@ -42,16 +42,24 @@ ACCUMULATORS = {16: 12, 32: 24}
 more row of two vectors fits 32 registers too, but ran a tenth slower."""
 
 
+LONE_ROWS = {16: 8, 32: 24}
+"""The same for rows of one vector. Where a multiply-add cannot broadcast from memory (AVX2) it takes its result to the
+register of the broadcast, which nothing else reads: sums wander among the registers, and more of them spill."""
+
+
 def max_rows(target: Target, vectors: int) -> int:
     """The most rows of `vectors` accumulators each; a row of the right side and a broadcast scalar fit beside them."""
-    return max(1, min(ACCUMULATORS[target.vector_registers] // vectors, MAX_ROWS))
+    registers = target.vector_registers
+    accumulators = LONE_ROWS[registers] if vectors == 1 else ACCUMULATORS[registers]
+    return max(1, min(accumulators // vectors, (registers - 1 - vectors) // vectors, MAX_ROWS))
 
 
-def _cycles(rows: int, vectors: int) -> float:
+def _cycles(target: Target, rows: int, vectors: int) -> float:
     """Cycles of one step: bound by multiply-adds, by loads, by latency, or by the panel streaming from the L2 cache."""
     if rows == 0:
         return 0.0
-    return max(rows * vectors / 2, (rows + vectors) / 2, FMA_LATENCY, vectors / L2_VECTORS)
+    streaming = vectors * target.vector_bytes / L2_BYTES
+    return max(rows * vectors / 2, (rows + vectors) / 2, FMA_LATENCY, streaming)
 
 
 def choose_tile(target: Target, rows: int, columns: int) -> TileChoice:
@@ -70,7 +78,8 @@ def choose_tile(target: Target, rows: int, columns: int) -> TileChoice:
             if rest < 0:
                 continue
             full = rest // tile_rows
-            cost = panels * (full * _cycles(tile_rows, vectors) + short * _cycles(tile_rows - 1, vectors))
+            full_cost, short_cost = (_cycles(target, r, vectors) for r in (tile_rows, tile_rows - 1))
+            cost = panels * (full * full_cost + short * short_cost)
             if best is None or cost < best.cost * 0.999:
                 best = TileChoice(tile_rows, full, short, vectors * lanes, panels, cost)
     assert best is not None

@@ -262,8 +262,8 @@ class Builder:
         return value
 
     def opaque(self, value: SSAValue) -> SSAValue:
-        """The same i64, but LLVM may assume nothing about it (keeps address arithmetic as written)."""
-        return self.add(xllvm.InlineAsmOp("", "=r,0", [value], [i64]))
+        """The same i64 or pointer, but LLVM may assume nothing about it (keeps address arithmetic as written)."""
+        return self.add(xllvm.InlineAsmOp("", "=r,0", [value], [value.type]))
 
     def mask_to_bytes(self, mask: SSAValue) -> SSAValue:
         """Bits (i1 or a vector of them) as bytes 0 and 1."""

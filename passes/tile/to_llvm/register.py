@@ -35,6 +35,10 @@ from gecc.passes.tile.to_llvm.memory import store
 UNROLL = 4
 """Steps along the depth in one pass of the inner loop."""
 
+CLUSTER = 4
+"""So many vector loads from one base register does LLVM's instruction selection place next to each other, even those
+of later steps, which then hold registers for nothing."""
+
 
 def _shape(k: KernelLowering, type_: Attribute) -> tuple[int, int, Attribute]:
     """Rows, vectors in a row and element type of a register tile."""
@@ -137,11 +141,15 @@ def _mma(k: KernelLowering, op: Operation) -> None:
     narrow = vector(memory_type(source), width)
     row_bytes = vectors * width * size
     align = min(width * size, k.target.vector_bytes)
+    # loads of one step's panel row alone fit the registers, not those of several steps
+    crowded = rows * vectors + max(vectors, CLUSTER) + 1 > k.target.vector_registers
 
-    def steps(a: SSAValue, w: SSAValue, multiples: Sequence[SSAValue], accs: list[SSAValue], count: int) -> None:
-        """`count` steps along the depth; updates `accs`."""
+    def steps(a: SSAValue, w: SSAValue, multiples: Sequence[SSAValue], accs: list[SSAValue], count: int) -> SSAValue:
+        """`count` steps along the depth; updates `accs`. Returns the panel's address, still that of the first step."""
         addresses = addressing.offsets(b, a, multiples)
         for step in range(count):
+            if crowded and step:
+                w = b.opaque(w)  # another base, so that loads of this step are not drawn to those of the last
             panel_row = [
                 widen(b, b.load(b.gep(w, b.int(step * row_bytes + v * width * size)), narrow, align), element)
                 for v in range(vectors)
@@ -152,6 +160,7 @@ def _mma(k: KernelLowering, op: Operation) -> None:
                 for v in range(vectors):
                     at = row * vectors + v
                     accs[at] = multiply_add(b, value, panel_row[v], accs[at], vec)
+        return w
 
     def prefetch(w: SSAValue) -> None:
         """Some lines of the block of panel rows that lies `distance` bytes after the one this pass reads."""
@@ -178,7 +187,7 @@ def _mma(k: KernelLowering, op: Operation) -> None:
                 now = list(carried[2 + len(multiples) :])
                 if distance is not None and count == UNROLL:
                     prefetch(w_now)
-                steps(a_now, w_now, multiples, now, count)
+                w_now = steps(a_now, w_now, multiples, now, count)
                 return [b.gep(a_now, b.int(count * size)), b.gep(w_now, b.int(count * row_bytes)), *multiples, *now]
 
             return body
