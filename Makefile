@@ -1,0 +1,32 @@
+# `make demo` shows the compiler at work, `make test` checks everything. Both make .venv first.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: demo test bench clean
+
+demo: $(VENV)/ready
+	$(BIN)/python test/digits/run.py build
+
+test: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+	$(BIN)/lit -s -j $(JOBS) test
+	$(BIN)/python -m test.mutate
+	$(BIN)/pytest -q -n $(JOBS)
+
+bench: $(VENV)/ready
+	$(BIN)/python -m pip install -q -e ".[test,bench]"
+	$(BIN)/python -m test.models.measure
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -e ".[test]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build
