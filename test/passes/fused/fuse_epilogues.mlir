@@ -108,6 +108,19 @@ func.func @view(%x: tensor<6x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>, %r:
   func.return %4 : tensor<2x3x5xf32>
 }
 
+// The views that moving makes fold with those that were there: a residual that was viewed from the result's shape.
+// CHECK-LABEL: func.func @views_fold(
+// CHECK-NEXT:    %[[P:.*]] = fused.matmul "MatMulV2Add"(%x, %w, %r)
+// CHECK:         fused.view %[[P]]
+// CHECK-NOT:     fused.view
+func.func @views_fold(%x: tensor<6x4xf32>, %w: tensor<4x5xf32>, %r: tensor<6x5xf32>) -> tensor<2x3x5xf32> {
+  %0 = ge.MatMulV2(%x, %w) : (tensor<6x4xf32>, tensor<4x5xf32>) -> tensor<6x5xf32>
+  %1 = ge.Reshape(%0) : (tensor<6x5xf32>) -> tensor<2x3x5xf32>
+  %2 = ge.Reshape(%r) : (tensor<6x5xf32>) -> tensor<2x3x5xf32>
+  %3 = ge.Add(%1, %2) : (tensor<2x3x5xf32>, tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+  func.return %3 : tensor<2x3x5xf32>
+}
+
 // Near miss: two products at two shapes could draw the sum to and fro; it stays where it is.
 // CHECK-LABEL: func.func @rivals(
 // CHECK:         fused.matmul "MatMulV2"(%x, %w)

@@ -95,3 +95,73 @@ func.func @depth_to_space(%x: tensor<1x8x3x4xf32>) -> tensor<1x2x6x8xf32> {
   %0 = ge.DepthToSpace(%x) block_size 2 : (tensor<1x8x3x4xf32>) -> tensor<1x2x6x8xf32>
   func.return %0 : tensor<1x2x6x8xf32>
 }
+
+// CHECK-LABEL: func.func @gather_elements(
+// CHECK-NEXT:    %0 = fused.generic "GatherElements"(%x, %i) : (tensor<5x8xf32>, tensor<5x3xi32>) -> tensor<5x3xf32> body(%d0: index, %d1: index, %t0: tensor<5x8xf32>, %t1: tensor<5x3xi32>) {
+// CHECK-NEXT:      %1 = fused.load %t1[%d0, %d1] : tensor<5x3xi32>
+// CHECK-NEXT:      %2 = arith.index_cast %1 : i32 to index
+// CHECK-NEXT:      %3 = arith.constant 0 : index
+// CHECK-NEXT:      %4 = arith.cmpi slt, %2, %3 : index
+// CHECK-NEXT:      %5 = arith.constant 8 : index
+// CHECK-NEXT:      %6 = arith.addi %2, %5 : index
+// CHECK-NEXT:      %7 = arith.select %4, %6, %2 : index
+// CHECK-NEXT:      %8 = fused.check_index %7, 8 : i64
+// CHECK-NEXT:      %9 = fused.load %t0[%d0, %8] : tensor<5x8xf32>
+// CHECK-NEXT:      fused.yield %9 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<5x3xf32>
+// CHECK-NEXT:  }
+func.func @gather_elements(%x: tensor<5x8xf32>, %i: tensor<5x3xi32>) -> tensor<5x3xf32> {
+  %0 = ge.GatherElements(%x, %i) axis 1 : (tensor<5x8xf32>, tensor<5x3xi32>) -> tensor<5x3xf32>
+  func.return %0 : tensor<5x3xf32>
+}
+
+// Each component of an index vector is checked.
+// CHECK-LABEL: func.func @gather_nd(
+// CHECK-NEXT:    %0 = fused.generic "GatherND"(%x, %i) : (tensor<5x8x2xf32>, tensor<3x2xi64>) -> tensor<3x2xf32> body(%d0: index, %d1: index, %t0: tensor<5x8x2xf32>, %t1: tensor<3x2xi64>) {
+// CHECK-NEXT:      %1 = arith.constant 0 : index
+// CHECK-NEXT:      %2 = fused.load %t1[%d0, %1] : tensor<3x2xi64>
+// CHECK-NEXT:      %3 = arith.index_cast %2 : i64 to index
+// CHECK-NEXT:      %4 = arith.cmpi slt, %3, %1 : index
+// CHECK-NEXT:      %5 = arith.constant 5 : index
+// CHECK-NEXT:      %6 = arith.addi %3, %5 : index
+// CHECK-NEXT:      %7 = arith.select %4, %6, %3 : index
+// CHECK-NEXT:      %8 = fused.check_index %7, 5 : i64
+// CHECK-NEXT:      %9 = arith.constant 1 : index
+// CHECK-NEXT:      %10 = fused.load %t1[%d0, %9] : tensor<3x2xi64>
+// CHECK-NEXT:      %11 = arith.index_cast %10 : i64 to index
+// CHECK-NEXT:      %12 = arith.cmpi slt, %11, %1 : index
+// CHECK-NEXT:      %13 = arith.constant 8 : index
+// CHECK-NEXT:      %14 = arith.addi %11, %13 : index
+// CHECK-NEXT:      %15 = arith.select %12, %14, %11 : index
+// CHECK-NEXT:      %16 = fused.check_index %15, 8 : i64
+// CHECK-NEXT:      %17 = fused.load %t0[%8, %16, %d1] : tensor<5x8x2xf32>
+// CHECK-NEXT:      fused.yield %17 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<3x2xf32>
+// CHECK-NEXT:  }
+func.func @gather_nd(%x: tensor<5x8x2xf32>, %i: tensor<3x2xi64>) -> tensor<3x2xf32> {
+  %0 = ge.GatherND(%x, %i) : (tensor<5x8x2xf32>, tensor<3x2xi64>) -> tensor<3x2xf32>
+  func.return %0 : tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func.func @space_to_depth(
+// CHECK-NEXT:    %0 = fused.generic "SpaceToDepth"(%x) : (tensor<1x2x6x8xf32>) -> tensor<1x8x3x4xf32> body(%d0: index, %d1: index, %d2: index, %d3: index, %t0: tensor<1x2x6x8xf32>) {
+// CHECK-NEXT:      %1 = arith.constant 2 : index
+// CHECK-NEXT:      %2 = arith.divui %d1, %1 : index
+// CHECK-NEXT:      %3 = arith.remui %d1, %1 : index
+// CHECK-NEXT:      %4 = arith.divui %2, %1 : index
+// CHECK-NEXT:      %5 = arith.remui %2, %1 : index
+// CHECK-NEXT:      %6 = arith.muli %d2, %1 : index
+// CHECK-NEXT:      %7 = arith.addi %6, %4 : index
+// CHECK-NEXT:      %8 = arith.muli %d3, %1 : index
+// CHECK-NEXT:      %9 = arith.addi %8, %5 : index
+// CHECK-NEXT:      %10 = fused.load %t0[%d0, %3, %7, %9] : tensor<1x2x6x8xf32>
+// CHECK-NEXT:      fused.yield %10 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<1x8x3x4xf32>
+// CHECK-NEXT:  }
+func.func @space_to_depth(%x: tensor<1x2x6x8xf32>) -> tensor<1x8x3x4xf32> {
+  %0 = ge.SpaceToDepth(%x) block_size 2 : (tensor<1x2x6x8xf32>) -> tensor<1x8x3x4xf32>
+  func.return %0 : tensor<1x8x3x4xf32>
+}

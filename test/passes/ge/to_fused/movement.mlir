@@ -117,3 +117,41 @@ func.func @split(%x: tensor<2x9xf32>) -> (tensor<2x4xf32>, tensor<2x5xf32>) {
   %0, %1 = ge.Split(%x) axis 1 sizes [4, 5] : (tensor<2x9xf32>) -> (tensor<2x4xf32>, tensor<2x5xf32>)
   func.return %0, %1 : tensor<2x4xf32>, tensor<2x5xf32>
 }
+
+// CHECK-LABEL: func.func @const(
+// CHECK-NEXT:    %0 = fused.const dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]> : tensor<3xf32>
+// CHECK-NEXT:    func.return %0 : tensor<3xf32>
+// CHECK-NEXT:  }
+func.func @const() -> tensor<3xf32> {
+  %0 = ge.Const dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  func.return %0 : tensor<3xf32>
+}
+
+// Dimensions of extent 1 are read at 0, new ones not at all; where the result has extent 1 too, the index stays.
+// CHECK-LABEL: func.func @expand(
+// CHECK-NEXT:    %0 = fused.generic "Expand"(%x) : (tensor<1x3x1xf32>) -> tensor<2x1x3x4xf32> body(%d0: index, %d1: index, %d2: index, %d3: index, %t0: tensor<1x3x1xf32>) {
+// CHECK-NEXT:      %1 = arith.constant 0 : index
+// CHECK-NEXT:      %2 = fused.load %t0[%d1, %d2, %1] : tensor<1x3x1xf32>
+// CHECK-NEXT:      fused.yield %2 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<2x1x3x4xf32>
+// CHECK-NEXT:  }
+func.func @expand(%x: tensor<1x3x1xf32>) -> tensor<2x1x3x4xf32> {
+  %0 = ge.Expand(%x) : (tensor<1x3x1xf32>) -> tensor<2x1x3x4xf32>
+  func.return %0 : tensor<2x1x3x4xf32>
+}
+
+// CHECK-LABEL: func.func @tile(
+// CHECK-NEXT:    %0 = fused.generic "Tile"(%x) : (tensor<2x1x3xf32>) -> tensor<2x4x9xf32> body(%d0: index, %d1: index, %d2: index, %t0: tensor<2x1x3xf32>) {
+// CHECK-NEXT:      %1 = arith.constant 0 : index
+// CHECK-NEXT:      %2 = arith.constant 3 : index
+// CHECK-NEXT:      %3 = arith.remui %d2, %2 : index
+// CHECK-NEXT:      %4 = fused.load %t0[%d0, %1, %3] : tensor<2x1x3xf32>
+// CHECK-NEXT:      fused.yield %4 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %0 : tensor<2x4x9xf32>
+// CHECK-NEXT:  }
+func.func @tile(%x: tensor<2x1x3xf32>) -> tensor<2x4x9xf32> {
+  %0 = ge.Tile(%x) repeats [1, 4, 3] : (tensor<2x1x3xf32>) -> tensor<2x4x9xf32>
+  func.return %0 : tensor<2x4x9xf32>
+}
