@@ -73,6 +73,11 @@ def region_of(product: Product, args: Values, rank: int, dim: int, element: Any)
     return epilogue_region(rank, accumulator, [v.type for v in args], epilogue)
 
 
+def sum_scale(depth: int) -> float:
+    """Size of the partial sums of a product: two standard deviations; those of one product of `numbers` are 3."""
+    return max(1.0, 6.0 * depth**0.5)
+
+
 def matmul(
     suite: Suite,
     a: Sequence[int],
@@ -101,7 +106,7 @@ def matmul(
 
     inputs = [left, *([] if constant else [right]), *extras]
     name = f"{dtype} {a} x {b}{' transposed' if transpose else ''} {product}"
-    suite.add(name, inputs, build, scale=max(1.0, 3.0 * k**0.5))
+    suite.add(name, inputs, build, scale=sum_scale(k))
 
 
 def matmuls(suite: Suite) -> None:
@@ -198,7 +203,7 @@ def conv(
     layouts = [layout, *([] if constant else [None]), *[None] * product.bias, *[result_layout] * product.residual]
     depth = w_shape[1] * w_shape[2] * w_shape[3]
     name = f"{dtype} {c} {product} {layout} {result_layout}"
-    suite.add(name, inputs, build, layouts=layouts, scale=max(1.0, 3.0 * depth**0.5))
+    suite.add(name, inputs, build, layouts=layouts, scale=sum_scale(depth))
 
 
 def convs(suite: Suite) -> None:
