@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from io import StringIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
@@ -29,6 +31,33 @@ def kernel_text(kernel: tile.KernelOp) -> str:
     return out.getvalue()
 
 
+def structure(kernel: tile.KernelOp) -> tuple[Hashable, ...]:
+    """The kernel but for its name as nested tuples, equal for equal kernels; cheaper than its text."""
+    numbers: dict[SSAValue, int] = {}
+
+    def number(values: Iterable[SSAValue]) -> tuple[Hashable, ...]:
+        types: list[Hashable] = []
+        for value in values:
+            numbers[value] = len(numbers)
+            types.append(value.type)
+        return tuple(types)
+
+    def of_region(region: Region) -> tuple[Hashable, ...]:
+        return tuple((number(block.args), tuple(of_operation(op) for op in block.ops)) for block in region.blocks)
+
+    def of_operation(op: Operation) -> tuple[Hashable, ...]:
+        operands = tuple(numbers[value] for value in op.operands)
+        attributes = (*sorted(op.properties.items(), key=_name), *sorted(op.attributes.items(), key=_name))
+        regions = tuple(of_region(region) for region in op.regions)
+        return op.name, operands, attributes, number(op.results), regions
+
+    return of_region(kernel.body)
+
+
+def _name(item: tuple[str, Attribute]) -> str:
+    return item[0]
+
+
 @dataclass(frozen=True)
 class DeduplicateKernels(ModulePass):
     """Launches of equal kernels share one symbol, so code is generated once.
@@ -49,11 +78,9 @@ class DeduplicateKernels(ModulePass):
     name = "tile-deduplicate-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        first: dict[str, str] = {}
+        first: dict[tuple[Hashable, ...], str] = {}
         renamed: dict[str, str] = {}
-        launched = {
-            launch.kernel.string_value() for launch in op.walk() if isinstance(launch, tile.LaunchOp)
-        }
+        launched = {launch.kernel.string_value() for launch in op.walk() if isinstance(launch, tile.LaunchOp)}
         for kernel in list(op.ops):
             if not isinstance(kernel, tile.KernelOp):
                 continue
@@ -62,7 +89,7 @@ class DeduplicateKernels(ModulePass):
                 kernel.detach()
                 kernel.erase()
                 continue
-            keep = first.setdefault(kernel_text(kernel), name)
+            keep = first.setdefault(structure(kernel), name)
             renamed[name] = keep
             if keep != name:
                 kernel.detach()
