@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Callable, Sequence
 
@@ -15,8 +16,14 @@ USAGE_ERROR = 2
 """Exit code for what is wrong with the command line."""
 
 
+COMPILER_PACKAGES = ("xdsl", "onnx", "llvmlite", "ml_dtypes")
+"""What gecc needs besides numpy and protobuf to compile; running an om takes none of them."""
+
+
 def run_tool(prog: str, body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
-    """Run a tool's body; errors become a line on stderr and an exit code."""
+    """Run a tool's body; errors become a line on stderr and an exit code. `argv` None: as a process of its own."""
+    if argv is None:  # thousands of classes and operations are made and kept: looking for garbage often is in vain
+        gc.set_threshold(100_000, 50, 1000)
     try:
         return body(argv)
     except CliError as error:
@@ -27,6 +34,12 @@ def run_tool(prog: str, body: Callable[[Sequence[str] | None], int], argv: Seque
         return FAILED
     except BrokenPipeError:  # the reader, such as head, has seen enough
         sys.stderr.close()
+        return FAILED
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in COMPILER_PACKAGES:
+            raise
+        print(f"error: this needs the package {error.name}, which is not installed", file=sys.stderr)
+        print("  hint: pip install 'gecc[compile]'", file=sys.stderr)
         return FAILED
     except Exception as error:
         text = in_words(error)

@@ -10,18 +10,15 @@ Only the standard library is imported here; the driver comes when there is IR to
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gecc.errors import CliError, GeccError
+from gecc.errors import CliError
+from gecc.tools.cli import run_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-USAGE_ERROR = 2
-"""Exit code for what is wrong with the command line; wrong IR and failed passes exit with 1."""
 
 EPILOG = """\
 A pass takes options in braces: -p 'ge-fold-constants{limit=4096}'. --list-passes names all passes.
@@ -138,20 +135,7 @@ def list_passes() -> Iterable[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run gecc-opt and return its exit code."""
-    if argv is None:
-        # a process of its own: thousands of classes and operations are made and kept, looking for garbage is in vain
-        gc.set_threshold(100_000, 50, 1000)
-    try:
-        return _run(argv)
-    except CliError as error:
-        print(f"gecc-opt: error: {error}", file=sys.stderr)
-        return USAGE_ERROR
-    except GeccError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        sys.stderr.close()
-        return 1
+    return run_tool("gecc-opt", _run, argv)
 
 
 def _run(argv: Sequence[str] | None) -> int:

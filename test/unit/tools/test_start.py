@@ -47,3 +47,22 @@ def test_console_scripts(tool: str, tmp_path: Path) -> None:
     assert done.returncode == 0 and done.stdout.startswith(f"usage: {tool}")
     done = subprocess.run([script, "--frobnicate"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "error: " in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("gecc_opt", ["model.mlir"]),
+        ("gecc_translate", ["model.onnx", "-o", "model.om"]),
+        ("gecc_run", ["model.onnx"]),
+        ("gecc_bench", ["model.onnx"]),
+    ],
+)
+def test_without_the_compiler_the_tools_say_what_to_install(tool: str, arguments: list[str], tmp_path: Path) -> None:
+    """As after a plain `pip install gecc`: the packages of the compiler cannot be imported."""
+    hide = "import sys\nfor name in ('xdsl', 'onnx', 'llvmlite', 'ml_dtypes'): sys.modules[name] = None\n"
+    code = hide + f"from gecc.tools.{tool} import main\nsys.exit(main({arguments!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "error: this needs the package xdsl" in done.stderr and "pip install 'gecc[compile]'" in done.stderr
+    assert "Traceback" not in done.stderr and list(tmp_path.iterdir()) == []
