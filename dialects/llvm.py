@@ -1,7 +1,7 @@
 """The llvm dialect: xDSL's, with the vector forms and conversions that it lacks.
 
 `llvm.fcmp` and `llvm.select` take vectors here, and `llvm.fptosi`, `llvm.fptoui`, `llvm.uitofp`,
-`llvm.extractelement` and `llvm.mlir.poison` exist.
+`llvm.extractelement`, `llvm.mlir.poison` and `llvm.lane_addresses` exist.
 """
 
 from __future__ import annotations
@@ -124,7 +124,22 @@ class PoisonOp(IRDLOperation):
         super().__init__(result_types=[result_type])
 
 
-_OURS = [FCmpOp, SelectOp, FPToSIOp, FPToUIOp, UIToFPOp, ExtractElementOp, PoisonOp]
+@irdl_op_definition
+class LaneAddressesOp(IRDLOperation):
+    """An address for each lane: a pointer plus a vector of byte offsets (LLVM's getelementptr of a vector)."""
+
+    name = "llvm.lane_addresses"
+    pointer = operand_def(upstream.LLVMPointerType)
+    offsets = operand_def(VectorType)
+    result = result_def(VectorType)
+    traits = traits_def(Pure())
+    assembly_format = "$pointer `[` $offsets `]` attr-dict `:` type($pointer) `,` type($offsets) `->` type($result)"
+
+    def __init__(self, pointer: SSAValue, offsets: SSAValue) -> None:
+        super().__init__(operands=[pointer, offsets], result_types=[like(offsets.type, upstream.LLVMPointerType())])
+
+
+_OURS = [FCmpOp, SelectOp, FPToSIOp, FPToUIOp, UIToFPOp, ExtractElementOp, PoisonOp, LaneAddressesOp]
 _replaced = {op.name for op in _OURS}
 
 LLVM = Dialect(

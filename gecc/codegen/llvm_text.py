@@ -271,6 +271,12 @@ def _gep(f: _Function, op: Operation) -> None:
     f.assign(op, f"getelementptr {type_text(op.elem_type)}, {f.typed(op.ptr)}, {', '.join(texts)}")
 
 
+@_emits(llvm.LaneAddressesOp)
+def _lane_addresses(f: _Function, op: Operation) -> None:
+    assert isinstance(op, llvm.LaneAddressesOp)
+    f.assign(op, f"getelementptr i8, {f.typed(op.pointer)}, {f.typed(op.offsets)}")
+
+
 def _alignment(op: xllvm.LoadOp | xllvm.StoreOp) -> str:
     if op.alignment is None:
         raise CodegenError(f"'{op.name}' states no alignment")

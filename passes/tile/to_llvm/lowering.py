@@ -127,7 +127,7 @@ class KernelLowering:
         if emitter is None:
             raise CodegenError(
                 f"no machine code for operation '{op.name}' in kernel @{self.name}",
-                hint="expand it to arith operations in passes/tile/expand_math.py or add an emitter to passes/tile/to_llvm",
+                hint="expand it to arith operations in passes/tile/expand_math or add an emitter to passes/tile/to_llvm",
             )
         emitter(self, op)
 

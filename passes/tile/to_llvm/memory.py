@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from xdsl.dialects import llvm as xllvm
-from xdsl.dialects.builtin import IntegerType, i1, i64
+from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Operation, SSAValue
 
 from gecc.dialects import llvm, tile
 from gecc.errors import CodegenError
-from gecc.passes.tile.to_llvm.builder import PTR, vector
+from gecc.passes.tile.to_llvm.builder import vector
 from gecc.passes.tile.to_llvm.lowering import (
     KernelLowering,
     Linear,
@@ -34,14 +34,7 @@ def _pointers(k: KernelLowering, memory: Memory, indices: SSAValue, width: int) 
     scaled = indices
     if size > 1:
         scaled = k.b.add(xllvm.MulOp(indices, k.b.splat_constant(size, vector(i64, width))))
-    gep = xllvm.GEPOp(
-        memory.pointer,
-        [xllvm.GEP_USE_SSA_VAL],
-        IntegerType(8),
-        ssa_indices=[scaled],
-        result_type=vector(PTR, width),  # pyright: ignore[reportArgumentType]
-    )
-    return k.b.add(gep)
+    return k.b.add(llvm.LaneAddressesOp(memory.pointer, scaled))
 
 
 def _all_lanes(k: KernelLowering) -> SSAValue:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
 from typing import Any
 
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 
+from gecc.context import make_context
 from gecc.dialects.fused import Body, broadcast_load, generic
 from gecc.errors import KernelError
 from gecc.interp.tile import kernel_runner
 from gecc.interp.tile_graph import find_graph, run_graph
+from gecc.pipeline import run_pipeline
 from gecc.runtime.executor import Executor
 from gecc.weights import element_type
 from test.unit.kernels.harness import TARGET_NAMES, Array, Suite, numbers, tensor
@@ -181,6 +186,19 @@ def suite() -> Suite:
 @pytest.mark.parametrize("target", TARGET_NAMES)
 def test_generic(suite: Suite, target: str) -> None:
     suite.check(target)
+
+
+def test_machine_level_is_text(suite: Suite) -> None:
+    """What kernels are lowered to verifies, prints and parses."""
+    target = TARGET_NAMES[0]
+    module = suite.tiled(target)
+    run_pipeline(suite.ctx, module, ["tile-expand-math", f'tile-to-llvm{{target="{target}"}}'])
+    module.verify()
+    text = StringIO()
+    Printer(text).print_op(module)
+    again = Parser(make_context(), text.getvalue()).parse_module()
+    again.verify()
+    assert module.is_structurally_equivalent(again)
 
 
 @pytest.mark.parametrize("target", TARGET_NAMES)
