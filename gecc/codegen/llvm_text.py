@@ -280,7 +280,7 @@ def _lane_addresses(f: _Function, op: Operation) -> None:
 def _alignment(op: xllvm.LoadOp | xllvm.StoreOp) -> str:
     if op.alignment is None:
         raise CodegenError(f"'{op.name}' states no alignment")
-    if op.ordering.value.data:
+    if op.ordering is not None and op.ordering.value.data:
         raise CodegenError(f"'{op.name}': atomic ordering is not supported")
     return f", align {op.alignment.value.data}"
 

@@ -23,7 +23,7 @@ from test.unit.kernels.harness import TARGET_NAMES, Array, Suite, numbers
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # arguments are meant to overflow
 
 LONG = np.longdouble
-NONE = {"fastmath": arith.FastMathFlagsAttr("none")}
+NONE: dict[str, Attribute] = {"fastmath": arith.FastMathFlagsAttr("none")}
 FUNCTIONS: dict[type[Operation], tuple[Callable[..., Any], float, float]] = {
     math.ExpOp: (np.exp, 1.0, 1.0),
     math.Exp2Op: (np.exp2, 1.1, 1.0),
