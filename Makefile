@@ -21,7 +21,7 @@ test: $(VENV)/ready
 
 bench: $(VENV)/ready
 	$(BIN)/python -m pip install -q -e ".[test,bench]"
-	$(BIN)/python -m test.models.measure
+	$(BIN)/python -m test.models.measure --markdown
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

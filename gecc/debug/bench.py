@@ -141,15 +141,16 @@ def rows(timings: Sequence[Timing]) -> list[tuple[str, ...]]:
         (
             str(t.threads),
             t.runtime,
-            _spell(t.median),
-            f"{_spell(t.lower)} - {_spell(t.upper)}",
+            spell(t.median),
+            f"{spell(t.lower)} - {spell(t.upper)}",
             f"{t.ratio:.2f}",
         )
         for t in timings
     ]
 
 
-def _spell(seconds: float) -> str:
+def spell(seconds: float) -> str:
+    """A time in microseconds or milliseconds, whichever suits."""
     return f"{seconds * 1e6:.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
 
 

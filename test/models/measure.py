@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from onnx import ModelProto, load
 
-from gecc.debug.bench import HEADER, Settings, bench, rows
+from gecc.debug.bench import HEADER, Settings, Timing, bench, rows, spell
 from gecc.debug.compare import table
 from gecc.debug.peers import parse_peers
 from gecc.errors import GeccError
@@ -43,8 +43,10 @@ def main() -> int:
     parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(MODELS)} (default: all)")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--peers", default="onnxruntime,openvino")
+    parser.add_argument("--markdown", action="store_true", help="print one table for the README at the end")
     args = parser.parse_args()
     failed = False
+    lines: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         for name in args.models or MODELS:
             path = Path(folder) / f"{name}.onnx"
@@ -64,7 +66,21 @@ def main() -> int:
                 failed = True
             else:
                 print(table(HEADER, rows(timings)), flush=True)
+                lines += markdown(name, timings)
+    if args.markdown:
+        print("\n" + "\n".join(lines))
     return int(failed)
+
+
+def markdown(name: str, timings: Sequence[Timing]) -> Iterator[str]:
+    """Lines of the README's table: a number of threads each, medians, and the factor over gecc's."""
+    for threads in dict.fromkeys(t.threads for t in timings):
+        cells = {
+            t.runtime: spell(t.median) + (f" ({t.ratio:.2f})" if t.runtime != "gecc" else "")
+            for t in timings
+            if t.threads == threads
+        }
+        yield f"| {name} | {threads} | {' | '.join(cells.values())} |"
 
 
 if __name__ == "__main__":
