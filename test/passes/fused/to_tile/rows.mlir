@@ -1,0 +1,92 @@
+// RUN: gecc-opt %s --split-input-file -p 'fused-to-tile{target="x86-64-v4"}' | filecheck %s
+
+// Three passes over a row: its maximum, the sum of exponentials, the results.
+// CHECK-LABEL: tile.kernel @Softmax(
+// CHECK:         scf.for
+// CHECK:           [[TOP:%[0-9]+]] = tile.lanes {{.*}} reduce("max"
+// CHECK:           [[SUM:%[0-9]+]] = tile.lanes {{.*}} reduce("add"
+// CHECK:             arith.subf {{.*}}, [[TOP]] : f32
+// CHECK:             math.exp
+// CHECK:           arith.divf {{.*}}, [[SUM]] : f32
+// CHECK:           tile.lanes
+// CHECK:             tile.store
+func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
+  %y = fused.softmax "Softmax"(%x) {axis = 1 : i64} : (tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
+    %v = fused.load %t[%i, %j] : tensor<6x40xf32>
+    fused.yield %v : f32
+  } epilogue(%i: index, %j: index, %s: f32, %t: tensor<6x40xf32>) {
+    fused.yield %s : f32
+  }
+  func.return %y : tensor<6x40xf32>
+}
+
+// -----
+// Where rows are strided, lanes run across them, and the passes are loops inside.
+// CHECK-LABEL: tile.kernel @Across(
+// CHECK-NOT:     reduce(
+// CHECK:         tile.lanes
+// CHECK:           [[TOP:%[0-9]+]] = scf.for
+// CHECK:             arith.maximumf
+// CHECK:           scf.for
+// CHECK:             math.exp
+// CHECK:           scf.for
+// CHECK:             tile.store
+func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
+  %y = fused.softmax "Across"(%x) {axis = 0 : i64} : (tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
+    %v = fused.load %t[%i, %j] : tensor<6x40xf32>
+    fused.yield %v : f32
+  } epilogue(%i: index, %j: index, %s: f32, %t: tensor<6x40xf32>) {
+    fused.yield %s : f32
+  }
+  func.return %y : tensor<6x40xf32>
+}
+
+// -----
+// The logarithm shifts by the logarithm of the sum instead of dividing.
+// CHECK-LABEL: tile.kernel @LogSoftmax(
+// CHECK:         [[LOG:%[0-9]+]] = math.log
+// CHECK-NEXT:    arith.addf {{.*}}, [[LOG]] : f32
+func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
+  %y = fused.softmax "LogSoftmax"(%x) {axis = 1 : i64, log} : (tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
+    %v = fused.load %t[%i, %j] : tensor<6x40xf32>
+    fused.yield %v : f32
+  } epilogue(%i: index, %j: index, %s: f32, %t: tensor<6x40xf32>) {
+    fused.yield %s : f32
+  }
+  func.return %y : tensor<6x40xf32>
+}
+
+// -----
+// All dimensions are one row here, and "rms" subtracts no mean; its length is a parameter.
+// CHECK-LABEL: tile.kernel @RMSNorm(%0: memref<?xf32>, %1: memref<?xf32>, %extent: index, %length: index,
+// CHECK:         arith.sitofp
+// CHECK:         tile.lanes {{.*}} reduce("add"
+// CHECK-NOT:     arith.subf
+// CHECK:         math.sqrt
+// CHECK:         tile.lanes
+// CHECK-NOT:     arith.subf
+// CHECK:         tile.launch @RMSNorm "RMSNorm" ins(%x : tensor<6x40xf32>) params [240, 240, 1] blocks 1
+func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
+  %y = fused.norm "RMSNorm"(%x) {axis = 0 : i64, epsilon = 0.00001 : f64, kind = "rms"} : (tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
+    %v = fused.load %t[%i, %j] : tensor<6x40xf32>
+    fused.yield %v : f32
+  } epilogue(%i: index, %j: index, %s: f32, %t: tensor<6x40xf32>) {
+    fused.yield %s : f32
+  }
+  func.return %y : tensor<6x40xf32>
+}
+
+// -----
+// CHECK-LABEL: tile.kernel @LayerNorm(
+// CHECK-COUNT-2: reduce("add"
+// CHECK:         math.sqrt
+// CHECK:         arith.subf
+func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
+  %y = fused.norm "LayerNorm"(%x) {axis = 1 : i64, epsilon = 0.00001 : f64, kind = "layer"} : (tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
+    %v = fused.load %t[%i, %j] : tensor<6x40xf32>
+    fused.yield %v : f32
+  } epilogue(%i: index, %j: index, %s: f32, %t: tensor<6x40xf32>) {
+    fused.yield %s : f32
+  }
+  func.return %y : tensor<6x40xf32>
+}
