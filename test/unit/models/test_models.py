@@ -51,13 +51,14 @@ def sentences(batch: int, length: int, vocabulary: int = 1000) -> Arrays:
 
 SMALL: dict[str, Callable[[], tuple[ModelProto, Arrays]]] = {
     "mlp": lambda: (mlp(7, 48, 200), rows(7, 48)),
-    "mlp-erf": lambda: (mlp(7, 48, 200, opset=17), rows(7, 48)),
-    "resnet18": lambda: (resnet(18, 64, 16, 10, batch=2, blocks=(1, 2, 1, 1)), images(2, 64)),
-    "resnet50": lambda: (resnet(50, 64, 16, 10, blocks=(2, 2, 1, 1)), images(1, 64)),
-    "mobilenet": lambda: (mobilenet(64, 10, width=1, stages=SMALL_STAGES, last=64), images(1, 64)),
+    "mlp-erf": lambda: (mlp(3, 129, 257, opset=17), rows(3, 129)),
+    "resnet18": lambda: (resnet(18, 33, 16, 10, batch=3, blocks=(1, 2, 1, 1)), images(3, 33)),
+    "resnet50": lambda: (resnet(50, 40, 5, 7, batch=2, blocks=(2, 1, 1, 1)), images(2, 40)),
+    "mobilenet": lambda: (mobilenet(50, 10, stages=SMALL_STAGES, last=66), images(1, 50)),
     "bert": lambda: (bert(), sentences(2, 16)),
-    "bert-decomposed": lambda: (bert(opset=14), sentences(3, 13)),
+    "bert-decomposed": lambda: (bert(40, 5, 100, opset=14), sentences(3, 13)),
 }
+"""Sizes that leave remainders: channels that fill no vector, images that no stride divides."""
 
 
 @cache
