@@ -50,12 +50,7 @@ def to_model(module: ModuleOp, store: WeightStore) -> OmModel:
 
     def chunks() -> Iterator[tuple[int, Buffer]]:
         for weight in op.all(WeightOp):
-            # By digest, so that bytes stay in the order of the layout.
-            key = weight.value.digest.data if isinstance(weight.value, WeightAttr) else weight.value
-            yield (
-                weight.offset.value.data,
-                np.ascontiguousarray(store.array(key)).reshape(-1).view(np.uint8).data,
-            )
+            yield weight.offset.value.data, np.ascontiguousarray(store.memory(weight.value)).data
 
     model.weights = Weights(model.weights.entries, model.weights.size, chunks)
     return model

@@ -169,10 +169,20 @@ class WeightStore(DialectInterface):
         A digest (64 hex digits) gives the bytes, as uint8 of one dimension. Recipes are computed and kept in a small
         cache. Raises WeightError for a digest that the store does not hold, or bytes that do not fit the type.
         """
-        import numpy as np
-
         if isinstance(attr, str):
             return self._bytes(attr)
+        return _shaped(self._in_memory_order(attr), _tensor(attr))
+
+    def memory(self, attr: ConstantAttr) -> np.ndarray:
+        """The bytes of a constant in the order of its layout, read-only, as uint8 of one dimension. Raises as `array`."""
+        import numpy as np
+
+        return self._in_memory_order(attr).view(np.uint8)
+
+    def _in_memory_order(self, attr: ConstantAttr) -> np.ndarray:
+        """The values of a constant, of one dimension."""
+        import numpy as np
+
         kind = _tensor(attr)
         dtype = numpy_dtype(kind.get_element_type())
         if isinstance(attr, WeightAttr):
@@ -185,7 +195,7 @@ class WeightStore(DialectInterface):
             raise WeightError(
                 f"a constant of type {kind} needs {_type_bytes(kind)} bytes, found {raw.nbytes} in {attr}"
             )
-        return _shaped(raw.view(dtype), kind)
+        return raw.view(dtype)
 
     def nbytes(self, attr: ConstantAttr | str) -> int:
         """Bytes of a constant; computes no recipe."""

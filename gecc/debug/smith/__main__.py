@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m gecc.debug.smith", description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m gecc.debug.smith", description="Check random models.")
     parser.add_argument("--count", type=int, default=100, help="how many models (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first (default %(default)s)")
     parser.add_argument("--nodes", type=int, default=8, help="most nodes of a model, about (default %(default)s)")
@@ -85,7 +85,10 @@ def _check_all(workers: Sequence[Worker], seeds: Sequence[int], verbose: bool) -
             rejected += answer.rejected
             give(at)
     took = time.monotonic() - begun
-    print(f"{len(seeds)} models, {len(failures)} fail, {invalid} are not valid, {sum(operators.values())} nodes of ", end="")
+    print(
+        f"{len(seeds)} models, {len(failures)} fail, {invalid} are not valid, {sum(operators.values())} nodes of ",
+        end="",
+    )
     print(f"{len(operators)} operators, {took:.0f} s", flush=True)
     if verbose:
         for name in sorted({*operators, *rejected}):
@@ -108,7 +111,9 @@ def _save(folder: Path, seed: int, failed: Failure, worker: Worker, settings: Se
     np.savez(folder / f"{seed}.npz", allow_pickle=False, **case.feeds)
     again = worker.check(model, case.feeds).failed
     text = printer.to_text(model)
-    print(f"  {folder / f'{seed}.onnx'}: {again}\n" + "\n".join(f"    {line}" for line in text.splitlines()), flush=True)
+    print(
+        f"  {folder / f'{seed}.onnx'}: {again}\n" + "\n".join(f"    {line}" for line in text.splitlines()), flush=True
+    )
 
 
 if __name__ == "__main__":

@@ -213,7 +213,10 @@ def _by_reference(node: NodeProto, arrays: Sequence[Array | None], opset: int) -
         with np.errstate(all="ignore"):
             found = ReferenceEvaluator(model).run(None, feeds)
     # The reference evaluator is a pile of numpy expressions: what it cannot do shows up as any of these.
-    except (ArithmeticError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError):
+    except (
+        *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError),
+        *(NotImplementedError, RuntimeError, TypeError, ValueError),
+    ):
         return None
     return [np.asarray(a) for a in found] if isinstance(found, Sequence) else None
 

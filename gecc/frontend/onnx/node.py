@@ -104,8 +104,10 @@ class Node:
         return self.attributes[name].i if name in self.attributes else self._default(name, default)
 
     def attr_float(self, name: str, default: float | None = None) -> float:
-        """A float attribute."""
-        return self.attributes[name].f if name in self.attributes else self._default(name, default)
+        """A float attribute, which is an f32; so is its default."""
+        if name in self.attributes:
+            return self.attributes[name].f
+        return float(np.float32(self._default(name, default)))
 
     def attr_str(self, name: str, default: str | None = None) -> str:
         """A string attribute."""
