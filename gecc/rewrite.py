@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NameLoc, NoneAttr, StringAttr, UnknownLoc
@@ -63,7 +63,8 @@ def _parts(location: LocationAttr) -> tuple[LocationAttr, ...]:
     if isinstance(location, UnknownLoc):
         return ()
     if isinstance(location, FusedLoc):
-        return tuple(part for inner in location.locations for part in _parts(inner))
+        inner = cast("ArrayAttr[LocationAttr]", location.locations)
+        return tuple(part for each in inner for part in _parts(each))
     return (location,)
 
 

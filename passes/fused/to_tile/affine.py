@@ -106,7 +106,7 @@ class RegionUse:
 def region_use(region: Region, count: int) -> RegionUse:
     """Analyse the loads of a region whose first `count` arguments are indices."""
     block: Block = region.block
-    indices = list(block.args[:count])
+    indices: list[SSAValue] = list(block.args[:count])
     addresses: dict[Operation, Linear] = {}
     needed: list[SSAValue] = []
     for op in block.ops:

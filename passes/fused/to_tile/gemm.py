@@ -298,7 +298,8 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
         block = Block(arg_types=[op.accumulator, INDEX, INDEX])
         block.add_op(tile.YieldOp(block.args[0]))
         width = body.index(choice.columns)
-        body.block.add_op(tile.StoreTileOp(mma.tile, staged, body.index(0), width, width, Region(block)))
+        memory = staged
+        body.block.add_op(tile.StoreTileOp(mma.tile, memory, body.index(0), width, width, Region(block)))
 
         def one_row(row: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
             groups_of[2].value = w.body.add(pixel, row)
@@ -308,7 +309,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
 
             def one_column(column: SSAValue) -> Sequence[SSAValue]:
                 groups_of[3].value = w.body.add(column_start, column)
-                value = w.load(staged, w.body.add(start, column))
+                value = w.load(memory, w.body.add(start, column))
                 w.store(region.write([value], w.inputs), out, w.body.add(origin, column))
                 return []
 
@@ -469,7 +470,7 @@ def inplace_extras(op: fused.MatmulOp | fused.ConvOp, store: Linear, args: Seque
     """Extras that the epilogue reads only at the element it writes."""
     shape = op.result_type.get_shape()
     use = region_use(op.epilogue, len(shape))
-    tensors = list(op.epilogue.block.args[len(shape) + 1 :])
+    tensors: list[SSAValue] = list(op.epilogue.block.args[len(shape) + 1 :])
     extents = dict(zip(args, shape, strict=True))
     want = {arg: s for arg, s in store.terms.items() if extents[arg] > 1}
     seen: dict[int, bool] = {}

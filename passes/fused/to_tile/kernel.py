@@ -117,7 +117,7 @@ class KernelWriter:
     def store(self, value: SSAValue, memory: SSAValue, offset: SSAValue) -> None:
         self.body.block.add_op(tile.StoreOp(value, memory, offset))
 
-    def scratch(self, offset: Scalar, element: Attribute) -> SSAValue:
+    def scratch(self, offset: SSAValue | int, element: Attribute) -> SSAValue:
         at = offset if isinstance(offset, SSAValue) else self.body.index(offset)
         op = tile.ScratchOp(at, element)
         self.body.block.add_op(op)
@@ -149,7 +149,7 @@ class KernelWriter:
             if value is not None:
                 values[arg] = value
         values |= dict(zip(args[len(indices) : first_tensor], scalars, strict=True))
-        tensors = dict(zip(args[first_tensor:], memories, strict=True))
+        tensors: dict[SSAValue, SSAValue] = dict(zip(args[first_tensor:], memories, strict=True))
         for op in block.ops:
             if isinstance(op, fused.YieldOp):
                 return values[op.values[0]]

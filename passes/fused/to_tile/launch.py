@@ -47,9 +47,9 @@ def inplace_inputs(op: fused.GenericOp) -> list[int]:
     result = op.result_type
     rank = len(op.domain)
     use = region_use(op.body, rank)
-    indices = list(op.body.block.args[:rank])
+    indices: list[SSAValue] = list(op.body.block.args[:rank])
     want = {arg: s for arg, s, n in zip(indices, strides_of(result), op.domain, strict=True) if s and n > 1}
-    tensors = list(op.body.block.args[rank:])
+    tensors: list[SSAValue] = list(op.body.block.args[rank:])
     bad: set[int] = set()
     seen: set[int] = set()
     for load in op.body.block.ops:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
-from xdsl.dialects.builtin import FloatAttr, TensorType
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, TensorType, i64
 from xdsl.ir import SSAValue
 
 from gecc.dialects import fused, tile
@@ -144,9 +145,10 @@ class RowWriter:
 
                 w.loop(*range_of(number), write)
             elif lane is not None:
+                number = lane
 
                 def lanes(index: SSAValue) -> Sequence[SSAValue]:
-                    space.current[lane] = index
+                    space.current[number] = index
                     row()
                     return []
 
@@ -193,13 +195,11 @@ def lower_norm(op: fused.NormOp) -> Lowered:
     type_ = op.accumulator
     assert isinstance(op.epsilon, FloatAttr)
     epsilon = op.epsilon.value.data
+    assert isinstance(type_, AnyFloat)
     count = r.w.argument(r.length, "length")
 
     def row() -> None:
         w = r.w
-        from xdsl.dialects import arith
-        from xdsl.dialects.builtin import i64
-
         number = w.body.emit(arith.IndexCastOp(count, i64))
         inverse = w.body.div(w.body.constant(1, type_), w.body.emit(arith.SIToFPOp(number, type_)))
         mean = w.body.mul(r.reduce("add", r.value), inverse) if op.kind.data == "layer" else None

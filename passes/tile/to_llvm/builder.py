@@ -7,6 +7,7 @@ from functools import cache
 
 from xdsl.dialects import llvm as xllvm
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -147,15 +148,24 @@ class Builder:
         """A constant of any scalar type."""
         if isinstance(type_, IntegerType):
             return self.int(int(value), type_)
-        return self.constant(FloatAttr(value, type_), type_)  # pyright: ignore[reportArgumentType]
+        assert isinstance(type_, AnyFloat)
+        return self.constant(FloatAttr(float(value), type_), type_)
 
     def splat_constant(self, value: float | int, type_: VectorType) -> SSAValue:
-        return self.constant(DenseIntOrFPElementsAttr.from_list(type_, [value]), type_)
+        """A vector whose lanes all are one number."""
+        element = type_.get_element_type()
+        if isinstance(element, IntegerType):
+            attr = DenseIntOrFPElementsAttr.from_list(VectorType(element, type_.get_shape()), [int(value)])
+        else:
+            assert isinstance(element, AnyFloat)
+            attr = DenseIntOrFPElementsAttr.from_list(VectorType(element, type_.get_shape()), [float(value)])
+        return self.constant(attr, type_)
 
-    def iota(self, lanes: int, type_: IntegerType, step: int = 1) -> SSAValue:
-        """<0, step, 2 * step, ...>."""
-        vec = vector(type_, lanes)
-        return self.constant(DenseIntOrFPElementsAttr.from_list(vec, [step * i for i in range(lanes)]), vec)
+    def iota(self, lanes: int, type_: IntegerType, step: int = 1, start: int = 0) -> SSAValue:
+        """<start, start + step, start + 2 * step, ...>."""
+        values = [start + step * i for i in range(lanes)]
+        attr = DenseIntOrFPElementsAttr.from_list(VectorType(type_, [lanes]), values)
+        return self.constant(attr, vector(type_, lanes))
 
     @staticmethod
     def known(value: SSAValue) -> int | None:

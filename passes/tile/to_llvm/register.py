@@ -260,16 +260,9 @@ def _store_tile(k: KernelLowering, op: Operation) -> None:
     masks = []
     count = b.add(xllvm.TruncOp(columns, i32))
     for v in range(vectors):
-        masks.append(b.compare("sgt", b.splat(count, width), _shifted_iota(b, width, v * width)))
+        masks.append(b.compare("sgt", b.splat(count, width), b.iota(width, i32, start=v * width)))
     for row in range(rows):
         for v in range(vectors):
             one(row, v, masks[v])
     b.branch(after)
     b.start(after)
-
-
-def _shifted_iota(b: Builder, width: int, start: int) -> SSAValue:
-    from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-
-    type_ = vector(i32, width)
-    return b.constant(DenseIntOrFPElementsAttr.from_list(type_, [start + i for i in range(width)]), type_)
