@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -64,16 +65,21 @@ class Gecc:
         self.executor.close()
 
 
+def _package(name: str) -> Any:
+    """The module of a runtime that need not be installed. Raises CliError when it is not."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise CliError(f"the package {name} cannot be imported: {error}", hint=f"pip install {name}") from error
+
+
 class OnnxRuntime:
     """ONNX Runtime on the CPU, all optimisations on."""
 
     name = "onnxruntime"
 
     def __init__(self, model: str, threads: int) -> None:
-        try:
-            import onnxruntime
-        except ImportError as error:
-            raise CliError("the package onnxruntime is not installed", hint="pip install onnxruntime") from error
+        onnxruntime = _package("onnxruntime")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
@@ -99,10 +105,7 @@ class OpenVino:
     name = "openvino"
 
     def __init__(self, model: str, threads: int) -> None:
-        try:
-            import openvino
-        except ImportError as error:
-            raise CliError("the package openvino is not installed", hint="pip install openvino") from error
+        openvino = _package("openvino")
         config = {
             "INFERENCE_NUM_THREADS": threads,
             "NUM_STREAMS": 1,

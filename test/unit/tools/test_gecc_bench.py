@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,3 +103,11 @@ def test_units_of_time() -> None:
 
     assert row(12.34e-6, 9e-6, 15e-6, 1.0) == ("2", "gecc", "12.3 us", "9.0 us - 15.0 us", "1.00")
     assert row(0.0021, 0.0009, 0.5, 1.256) == ("2", "gecc", "2.10 ms", "900.0 us - 500.00 ms", "1.26")
+
+
+def test_a_peer_that_is_not_installed(call: Call, compiled: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openvino", None)
+    done = call(main, compiled.onnx, "--peers", "openvino")
+    assert (
+        done.code == 2 and "the package openvino cannot be imported" in done.err and "pip install openvino" in done.err
+    )
