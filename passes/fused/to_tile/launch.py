@@ -64,7 +64,11 @@ def inplace_inputs(op: fused.GenericOp) -> list[int]:
     out: list[int] = []
     for number in sorted(seen - bad):
         type_ = op.inputs[number].type
-        if isinstance(type_, TensorType) and _bytes(type_) == _bytes(result):
+        # elements of one size, or writing one would overwrite others
+        if isinstance(type_, TensorType) and (_bytes(type_), element_bytes(type_)) == (
+            _bytes(result),
+            element_bytes(result),
+        ):
             out.append(number)
     return out
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from xdsl.dialects.builtin import TensorType, f32
+from xdsl.dialects.builtin import TensorType, f32, f64
 from xdsl.ir import Operation, SSAValue
 
 from gecc.dialects import fused, tile
@@ -86,6 +86,16 @@ def transposed(args: Values) -> Any:
     return [first, generic("Transpose", tensor((60, 60), f32), [first.result], lambda b, d, t: b.load(t[0], d[::-1]))]
 
 
+def widened(args: Values) -> Any:
+    """The first half of 2 x as f64: as many bytes as all of it, but elements of another size."""
+    first = double(args[0])
+
+    def body(b: Body, d: Values, t: Values) -> SSAValue:
+        return b.convert(b.load(t[0], d), f32, f64)
+
+    return [first, generic("Widen", tensor((2500,), f64), [first.result], body)]
+
+
 @pytest.fixture(scope="module")
 def suite() -> Suite:
     made = Suite()
@@ -97,6 +107,7 @@ def suite() -> Suite:
     made.add("pointwise", [numbers((30, 70)), numbers((70,), seed=2)], lambda t: enclosed(pointwise(t)))
     made.add("shifted", [numbers((5000,))], lambda t: enclosed(shifted(t)))
     made.add("transposed", [numbers((60, 60))], lambda t: enclosed(transposed(t)))
+    made.add("widened", [numbers((5000,))], lambda t: enclosed(widened(t)))
     return made
 
 
@@ -115,12 +126,13 @@ def test_memory_is_taken_over(suite: Suite) -> None:
         if isinstance(op, tile.LaunchOp):
             places = [place(v) for v in op.inputs]
             shared[op.label.data] = place(op.outputs[0]) in [p for p in places if p is not None]
-    assert {name: shared[name] for name in ("MatMul", "Conv", "Add", "Shift", "Transpose")} == {
+    assert {name: shared[name] for name in ("MatMul", "Conv", "Add", "Shift", "Transpose", "Widen")} == {
         "MatMul": True,
         "Conv": True,
         "Add": True,
         "Shift": False,
         "Transpose": False,
+        "Widen": False,
     }
 
 
