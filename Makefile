@@ -1,11 +1,12 @@
-# `make demo` shows the compiler at work, `make test` checks everything. Both make .venv first.
+# `make demo` shows the compiler at work, `make test` checks everything; `make smith` tries random models.
+# All make .venv first.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test bench clean
+.PHONY: demo test smith bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/python test/digits/run.py build
@@ -18,6 +19,9 @@ test: $(VENV)/ready
 	$(BIN)/lit -s -j $(JOBS) test
 	$(BIN)/python -m test.mutate
 	$(BIN)/pytest -q -n $(JOBS)
+
+smith: $(VENV)/ready
+	$(BIN)/python -m gecc.debug.smith --count 2000 --jobs $(JOBS)
 
 bench: $(VENV)/ready
 	$(BIN)/python -m pip install -q -e ".[test,bench]"

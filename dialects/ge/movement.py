@@ -243,7 +243,7 @@ def padded(shape: Sequence[int], pads: Sequence[int], mode: str) -> tuple[int, .
         if size + before + after < 0:
             raise VerifyException(f"dimension {i} of size {size} with pads {before} and {after} would be negative")
         limit = size - 1 if mode == "reflect" else size if mode == "wrap" else None
-        if limit is not None and max(before, after) > limit:
+        if limit is not None and max(before, after) > max(limit, 0):
             raise VerifyException(f"mode {mode} pads dimension {i} of size {size} by {max(before, after)} > {limit}")
         if mode == "edge" and size == 0 and before + after > 0:
             raise VerifyException(f"mode edge pads dimension {i} of size 0")

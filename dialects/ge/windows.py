@@ -27,20 +27,20 @@ def check_window(strides: Ints, pads: Ints, dilations: Ints) -> tuple[Sequence[i
 def conv_extent(
     what: str, size: int, kernel: int, stride: int, before: int, after: int, dilation: int, *, ceil_mode: bool = False
 ) -> int:
-    """How many windows fit in a dimension; -1 when the size or the kernel is unknown.
+    """How many windows fit in a dimension, maybe none; -1 when the size or the kernel is unknown.
 
     With ceil_mode a last, partial window counts if it starts inside the input or the leading padding (ONNX Pool).
     """
     if DYNAMIC in (size, kernel):
         return DYNAMIC
     room = size + before + after - ((kernel - 1) * dilation + 1)
-    if room < 0:
+    count = (-(-room // stride) if ceil_mode else room // stride) + 1
+    if count < 0:
         raise VerifyException(
             f"{what} {size} with pads {before} + {after} is smaller than the window {(kernel - 1) * dilation + 1}"
         )
     if not ceil_mode:
-        return room // stride + 1
-    count = -(-room // stride) + 1
+        return count
     return count - 1 if (count - 1) * stride >= size + before else count
 
 

@@ -33,7 +33,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         failures = _check_all(workers, range(options.seed, options.seed + options.count), options.verbose)
         for seed, failed in failures.items():
-            print(f"seed {seed}: {failed}", flush=True)
             if not options.no_shrink:
                 _save(Path(options.out), seed, failed, workers[0], settings)
     finally:
@@ -80,6 +79,7 @@ def _check_all(workers: Sequence[Worker], seeds: Sequence[int], verbose: bool) -
             seed = busy.pop(at)
             if answer.failed:
                 failures[seed] = answer.failed
+                print(f"seed {seed}: {answer.failed}", flush=True)
             invalid += not answer.valid
             operators += answer.operators
             rejected += answer.rejected

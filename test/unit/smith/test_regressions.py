@@ -1,0 +1,59 @@
+"""Models that were wrong once, as `python -m gecc.debug.smith` found and shrank them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import NodeProto
+from onnx.helper import make_node
+
+from gecc.debug.smith.check import failure
+from gecc.debug.smith.oracle import Array
+from gecc.debug.smith.shrink import Case
+
+
+def numbers(*shape: int, dtype: Any = np.float32) -> Array:
+    """Different numbers around zero."""
+    return np.random.default_rng(7).uniform(-2, 2, shape).astype(dtype)
+
+
+def check(
+    nodes: Sequence[NodeProto],
+    inputs: Mapping[str, Array],
+    constants: Mapping[str, Array] | None = None,
+    *,
+    outputs: Sequence[str] = ("y",),
+    opset: int = 21,
+) -> None:
+    """Compile at every level, run and compare with the oracle."""
+    case = Case(opset, tuple(nodes), tuple(outputs), dict(inputs), dict(constants or {}))
+    failed = failure(case.model(), case.feeds, case.values())
+    assert failed is None, str(failed)
+
+
+def test_small_constant_that_changes_layout() -> None:
+    """A constant below the size of weights was stored in logical order, whatever its layout."""
+    node = make_node("Conv", ["x", "w"], ["y"], group=7, kernel_shape=[2], pads=[1, 1])
+    check([node], {"w": numbers(7, 1, 2)}, {"x": numbers(1, 7, 2)})
+
+
+def test_defaults_of_float_attributes_are_f32() -> None:
+    """0.2 as an f64 is not what the standard's FLOAT attribute holds."""
+    check([make_node("HardSigmoid", ["x"], ["y"])], {"x": numbers(5, dtype=np.float64)})
+
+
+@pytest.mark.parametrize(
+    ("node", "strides"), [("Conv", [1, 1]), ("Conv", [3, 1]), ("MaxPool", [1, 1]), ("AveragePool", [1, 1])]
+)
+def test_no_window_fits(node: str, strides: list[int]) -> None:
+    """A window that is one larger than the input gives nothing, which is a result."""
+    inputs = {"x": numbers(2, 4, 2, 5)} | ({"w": numbers(3, 4, 3, 2)} if node == "Conv" else {})
+    check([make_node(node, list(inputs), ["y"], kernel_shape=[3, 2], strides=strides)], inputs)
+
+
+def test_reflection_of_nothing_by_nothing() -> None:
+    pads = {"pads": np.array([0, 1, 0, 2])}
+    check([make_node("Pad", ["x", "pads"], ["y"], mode="reflect")], {"x": numbers(0, 6)}, pads)
