@@ -11,15 +11,25 @@ from typing import BinaryIO
 from gecc.errors import CliError
 
 
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether `path` is there and is no regular file or folder, such as /dev/null: it must never be replaced."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write in: it gets its name when the block ends well, and is gone when it does not.
 
-    A link stays a link. Raises CliError, before the block runs if possible, when the file cannot be written.
+    A link stays a link, and a device or pipe is written to as it is. Raises CliError, before the block runs if possible,
+    when the file cannot be written.
     """
     target = os.path.realpath(path)
     if os.path.isdir(target):
         raise CliError(f"cannot write '{os.fspath(path)}': it is a folder")
+    if is_stream(target):
+        with open(target, "wb") as stream:
+            yield stream
+        return
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
     try:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from gecc.errors import WeightError
+from gecc.files import is_stream
 
 if TYPE_CHECKING:
     from xdsl.context import Context
@@ -71,6 +72,8 @@ def attach_weights(ctx: Context, module: ModuleOp, folder: Path) -> None:
 def save_weights(ctx: Context, modules: Sequence[ModuleOp], text_path: Path) -> Path | None:
     """Write `<text_path>.weights` with what `modules` name and note it in them; nothing when they name none.
 
+    Text for a device such as /dev/null has no side file, the modules are marked so.
+
     Call before printing. Returns the path written. Raises `WeightError` for a weight that the store does not hold.
     """
     from xdsl.dialects.builtin import StringAttr
@@ -80,6 +83,10 @@ def save_weights(ctx: Context, modules: Sequence[ModuleOp], text_path: Path) -> 
         module.attributes.pop(ELIDED, None)
     digests = weight_digests(modules)
     if not digests:
+        return None
+    if is_stream(text_path):
+        for module in modules:
+            mark_elided(module)
         return None
     from gecc.weights.store import store_of
 

@@ -195,27 +195,29 @@ class GeccOpt(xDSLOptMain):
 
     def _write(self, results: Sequence[ModuleOp | str]) -> None:
         """Print modules and messages in order, with the weights beside the file."""
+        from gecc.files import whole_file
         from gecc.text import mark_elided, save_weights
 
         modules = [result for result in results if not isinstance(result, str)]
         if self.args.elide:
             for module in modules:
                 mark_elided(module)
-        elif self.args.output_file is not None:
-            save_weights(self.ctx, modules, Path(self.args.output_file))
+        if self.args.output_file is None:
+            sys.stdout.write(self._text(results))
+            sys.stdout.flush()
+            return
+        with whole_file(self.args.output_file) as file:  # opened first: without the text, no weights appear either
+            if not self.args.elide:
+                save_weights(self.ctx, modules, Path(self.args.output_file))
+            file.write(self._text(results).encode())
+
+    def _text(self, results: Sequence[ModuleOp | str]) -> str:
         text = StringIO()
         for index, result in enumerate(results):
             if index:
                 text.write("// -----\n")
             text.write(f"{result}\n" if isinstance(result, str) else self.output_resulting_program(result))
-        if self.args.output_file is None:
-            sys.stdout.write(text.getvalue())
-            sys.stdout.flush()
-            return
-        try:
-            Path(self.args.output_file).write_text(text.getvalue(), encoding="utf-8")
-        except OSError as error:
-            raise CliError(f"cannot write '{self.args.output_file}': {error.strerror}") from error
+        return text.getvalue()
 
 
 def _remark(miss: Miss) -> str:

@@ -8,6 +8,7 @@ The header's checksum is the SHA-256 of the file with those 32 bytes zero and WE
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import io
 import os
@@ -44,6 +45,8 @@ def write(model: OmModel, path: str | os.PathLike[str]) -> None:
     disk refuses.
     """
     target = os.path.realpath(path)  # a link stays a link
+    if os.path.exists(target) and not os.path.isfile(target):  # a folder, or a device such as /dev/null
+        raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -213,3 +215,21 @@ def test_a_failed_write_keeps_what_was_there(call: Call, compiled: Compiled, tmp
     assert done.code == 1 and "a.mlir.weights" in done.err
     assert (tmp_path / "a.om").read_bytes() == b"old"
     assert names(tmp_path) == ["a.mlir", "a.mlir.weights", "a.om"]
+
+
+def test_a_device_is_never_replaced(call: Call, compiled: Compiled, tmp_path: Path) -> None:
+    """A named pipe stands for /dev/null, which a test should not risk."""
+    pipe = tmp_path / "pipe.om"
+    os.mkfifo(pipe)
+    done = call(main, compiled.onnx, "-o", pipe)
+    assert done.code == 2 and "it is no regular file" in done.err
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode) and names(tmp_path) == ["pipe.om"]
+    text = tmp_path / "pipe.mlir"
+    os.mkfifo(text)
+    reader = os.open(text, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert call(main, compiled.onnx, "-o", text).code == 0
+        assert os.read(reader, 1 << 16).startswith(b"builtin.module attributes")
+    finally:
+        os.close(reader)
+    assert names(tmp_path) == ["pipe.mlir", "pipe.om"]
