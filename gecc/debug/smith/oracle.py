@@ -11,6 +11,7 @@ Floor just below an integer, is rejected.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -225,7 +226,7 @@ def _by_reference(node: NodeProto, arrays: Sequence[Array | None], opset: int) -
     model, feeds = _model(node, arrays, opset)
     try:
         with np.errstate(all="ignore"):
-            found = ReferenceEvaluator(model).run(None, feeds)
+            found = ReferenceEvaluator(model, new_ops=_in_double()).run(None, feeds)
     # The reference evaluator is a pile of numpy expressions: what it cannot do shows up as any of these.
     except (
         *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError),
@@ -233,6 +234,33 @@ def _by_reference(node: NodeProto, arrays: Sequence[Array | None], opset: int) -
     ):
         return None
     return [np.asarray(a) for a in found] if isinstance(found, Sequence) else None
+
+
+@cache
+def _in_double() -> list[type[Any]]:
+    """Erf and Gelu, which the reference rounds to f32."""
+    from onnx.reference.op_run import OpRun
+
+    erf = np.vectorize(math.erf, otypes=[np.float64])
+
+    class Erf(OpRun):
+        op_domain = ""
+
+        def _run(self, x: Array) -> tuple[Array]:
+            return (erf(x).astype(x.dtype),)
+
+    class Gelu(OpRun):
+        op_domain = ""
+
+        def _run(self, x: Array, approximate: str | None = None) -> tuple[Array]:
+            wide = x.astype(np.float64)
+            if approximate == "tanh":
+                bell = np.tanh(math.sqrt(2 / math.pi) * (wide + 0.044715 * wide**3))
+            else:
+                bell = erf(wide / math.sqrt(2))
+            return ((0.5 * wide * (1 + bell)).astype(x.dtype),)
+
+    return [Erf, Gelu]
 
 
 def _refuse_traps(node: NodeProto, arrays: Sequence[Array | None]) -> None:
