@@ -238,7 +238,7 @@ def _by_reference(node: NodeProto, arrays: Sequence[Array | None], opset: int) -
 
 @cache
 def _in_double() -> list[type[Any]]:
-    """Erf and Gelu, which the reference rounds to f32."""
+    """Operators that the reference rounds to f32, or whose constants it does."""
     from onnx.reference.op_run import OpRun
 
     erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -260,7 +260,14 @@ def _in_double() -> list[type[Any]]:
                 bell = erf(wide / math.sqrt(2))
             return ((0.5 * wide * (1 + bell)).astype(x.dtype),)
 
-    return [Erf, Gelu]
+    class HardSwish(OpRun):
+        op_domain = ""
+
+        def _run(self, x: Array) -> tuple[Array]:
+            wide = x.astype(np.float64)
+            return ((wide * np.clip(wide / 6 + 0.5, 0, 1)).astype(x.dtype),)
+
+    return [Erf, Gelu, HardSwish]
 
 
 def _refuse_traps(node: NodeProto, arrays: Sequence[Array | None]) -> None:
