@@ -261,7 +261,9 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     # the tiles of a panel share the work of prefetching the next one: each takes other lines of every four panel rows
     slots = choice.columns * 4 * size // 64
     block_tiles = min(chunk_rows, p.rows) * min(chunk_tiles, max(tiles, 1))
-    lines = min(2, slots) if 2 * block_tiles >= slots else slots  # two choices, since each is another kernel
+    lines = min(2, slots)
+    while lines * block_tiles < slots:
+        lines *= 2
 
     def micro_kernel(rows: int, y: SSAValue, number: SSAValue, pixel: SSAValue, panel: SSAValue) -> None:
         """Register tile `number` of output row y: `rows` pixels from `pixel` on, the columns of one panel."""

@@ -34,6 +34,8 @@ from gecc.passes.tile.to_llvm.memory import store
 
 UNROLL = 4
 """Steps along the depth in one pass of the inner loop."""
+LOCALITY = 3
+"""Where prefetched lines go, as LLVM numbers it: the first-level cache. The second (2) measured the same."""
 
 CLUSTER = 4
 """So many vector loads from one base register does LLVM's instruction selection place next to each other, even those
@@ -168,7 +170,7 @@ def _mma(k: KernelLowering, op: Operation) -> None:
         far = b.gep(w, distance)
         for line in range(lines):
             pointer = b.gep(far, b.int(line * 64))
-            hints = [pointer, b.int(0, i32), b.int(3, i32), b.int(1, i32)]
+            hints = [pointer, b.int(0, i32), b.int(LOCALITY, i32), b.int(1, i32)]
             b.intrinsic("llvm.prefetch.p0", hints, None)
 
     # the address to prefetch stays at a fixed distance from the panel's, so it costs no register of its own
