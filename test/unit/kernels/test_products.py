@@ -270,12 +270,14 @@ PARTS = (matmuls, matmul_types, convs, grouped, depthwise, conv_types)
 
 
 @pytest.fixture(scope="module", params=PARTS, ids=lambda part: part.__name__)
-def suite(request: pytest.FixtureRequest) -> Suite:
+def part(request: pytest.FixtureRequest) -> tuple[Suite, bool]:
+    """Cases, and whether their kernels differ much from target to target."""
     made = Suite()
     request.param(made)
-    return made
+    return made, request.param in (matmuls, convs)
 
 
 @pytest.mark.parametrize("target", TARGET_NAMES)
-def test_product(suite: Suite, target: str) -> None:
-    suite.check(target)
+def test_product(part: tuple[Suite, bool], target: str) -> None:
+    suite, tiled = part
+    suite.check(target, interpret=tiled or target == TARGET_NAMES[0])
