@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, ModuleOp, StringAttr, TensorType, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, ModuleOp, StringAttr, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects import om, tile
@@ -159,9 +159,7 @@ class _Builder:
             count = names_used.get(name, 0)
             names_used[name] = count + 1
             outs = tuple(TensorDesc(*self.describe(v), self.operand(v)) for v in op.outputs)
-            self.nodes.append(
-                GraphNode(name if count == 0 else f"{name}_{count}", op.label.data, inputs, outs, onnx)
-            )
+            self.nodes.append(GraphNode(name if count == 0 else f"{name}_{count}", op.label.data, inputs, outs, onnx))
             node = len(self.nodes) - 1
             for number, value in enumerate(op.outputs):
                 self.sources[value] = Source("node", node, number)
@@ -277,4 +275,3 @@ class ToOm(ModulePass):
         op.body.block.insert_op_after(model_op, function)
         function.detach()
         function.erase()
-
