@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.irdl import operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects.ge.base import GeOp, Value, ge_op, types_of
 from gecc.dialects.ge.props import bool_prop, int_prop, ints_prop
@@ -97,6 +98,8 @@ class ArgReduce(GeOp):
     def infer(self) -> Sequence[AnyTensor]:
         check_dtype("x", self.x, NUMERIC)
         axis = normal_axis(self.axis.value.data, rank(self.x))
+        if dims(self.x)[axis] == 0 and 0 not in reduced(dims(self.x), (axis,), False):
+            raise VerifyException(f"x {list(dims(self.x))} has no extremes along its empty dimension {axis}")
         return [like(tensor(self.x), reduced(dims(self.x), (axis,), bool(self.keep_dims.value.data)), i64)]
 
 

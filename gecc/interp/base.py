@@ -8,6 +8,7 @@ element type and checked against the declared shape, so that a wrong inference c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -68,6 +69,12 @@ class Env:
 def wide(x: Array) -> Array:
     """16-bit floats as f32, in which their arithmetic is done; other arrays as they are."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
+
+
+def mean(x: Array, axis: tuple[int, ...], *, keepdims: bool) -> Array:
+    """The mean of floats; of nothing it is NaN, as numpy's is, but not worth a warning."""
+    total = x.sum(axis, keepdims=keepdims)
+    return total / total.dtype.type(math.prod(x.shape[a] for a in axis))
 
 
 def node(op: Operation) -> str:

@@ -12,6 +12,7 @@ Floor just below an integer, is rejected.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -225,7 +226,8 @@ def _by_reference(node: NodeProto, arrays: Sequence[Array | None], opset: int) -
 
     model, feeds = _model(node, arrays, opset)
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             found = ReferenceEvaluator(model, new_ops=_in_double()).run(None, feeds)
     # The reference evaluator is a pile of numpy expressions: what it cannot do shows up as any of these.
     except (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gecc.dialects import ge
-from gecc.interp.base import Array, Env, meaning, wide
+from gecc.interp.base import Array, Env, mean, meaning, wide
 
 
 @meaning(ge.BatchNorm)
@@ -21,8 +21,8 @@ def layer_norm(env: Env, op: ge.LayerNorm, x: Array, gamma: Array | None, beta: 
     """Over the last dimensions, from `axis` on."""
     x = wide(x)
     axes = tuple(range(op.axis.value.data % x.ndim, x.ndim))
-    centred = x - x.mean(axes, keepdims=True)
-    result = centred / np.sqrt(np.square(centred).mean(axes, keepdims=True) + op.epsilon.value.data)
+    centred = x - mean(x, axes, keepdims=True)
+    result = centred / np.sqrt(mean(np.square(centred), axes, keepdims=True) + op.epsilon.value.data)
     result = result if gamma is None else result * gamma
     return result if beta is None else result + beta
 
@@ -32,7 +32,7 @@ def rms_norm(env: Env, op: ge.RMSNorm, x: Array, gamma: Array | None) -> Array:
     """By the root of the mean square, over the last dimensions from `axis` on."""
     x = wide(x)
     axes = tuple(range(op.axis.value.data % x.ndim, x.ndim))
-    result = x / np.sqrt(np.square(x).mean(axes, keepdims=True) + op.epsilon.value.data)
+    result = x / np.sqrt(mean(np.square(x), axes, keepdims=True) + op.epsilon.value.data)
     return result if gamma is None else result * gamma
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gecc.dialects import ge
-from gecc.interp.base import Array, Env, meaning, wide
+from gecc.interp.base import Array, Env, mean, meaning, wide
 from gecc.interp.ge.reduce import lowest
 
 
@@ -44,7 +44,7 @@ def avg_pool(env: Env, op: ge.AvgPool, x: Array) -> Array:
 @meaning(ge.GlobalAveragePool)
 def global_average_pool(env: Env, op: ge.GlobalAveragePool, x: Array) -> Array:
     """The mean of each channel."""
-    return wide(x).mean(tuple(range(2, x.ndim)), keepdims=True)
+    return mean(wide(x), tuple(range(2, x.ndim)), keepdims=True)
 
 
 @meaning(ge.GlobalMaxPool)

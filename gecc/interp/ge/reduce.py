@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gecc.dialects import ge
-from gecc.interp.base import Array, Env, meaning, wide
+from gecc.interp.base import Array, Env, mean, meaning, wide
 from gecc.interp.ge.pointwise import divide
 
 
@@ -49,7 +49,7 @@ def reduce_mean(env: Env, op: ge.ReduceMean, x: Array) -> Array:
     """Mean; of integers rounded toward zero."""
     x = wide(x)
     if x.dtype.kind == "f":
-        return np.mean(x, **_along(op, x))
+        return mean(x, **_along(op, x))
     total = np.sum(x, dtype=np.uint64 if x.dtype.kind == "u" else np.int64, **_along(op, x))
     return divide(total, np.asarray(x.size // max(total.size, 1), total.dtype))
 
@@ -70,7 +70,9 @@ def reduce_min(env: Env, op: ge.ReduceMin, x: Array) -> Array:
 
 def _arg(op: ge.ArgReduce, x: Array, keys: Array) -> Array:
     axis = op.axis.value.data % x.ndim
-    if op.select_last_index.value.data:
+    if not x.size:  # numpy refuses an empty axis even where there is no result
+        index = np.zeros(np.delete(x.shape, axis), np.int64)
+    elif op.select_last_index.value.data:
         index = x.shape[axis] - 1 - np.argmax(np.flip(keys, axis), axis)
     else:
         index = np.argmax(keys, axis)

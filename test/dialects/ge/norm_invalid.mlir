@@ -125,3 +125,11 @@ func.func @main(%a0: tensor<2x3x4xf32>) {
   %r = ge.ArgMax(%a0) axis 0 : (tensor<2x3x4xf32>) -> tensor<3x4xf32>
   func.return
 }
+
+// -----
+
+// CHECK: x [2, 0] has no extremes along its empty dimension 1
+func.func @main(%a0: tensor<2x0xf32>) {
+  %r = ge.ArgMax(%a0) axis 1 : (tensor<2x0xf32>) -> tensor<2xi64>
+  func.return
+}

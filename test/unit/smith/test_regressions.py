@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import NodeProto
-from onnx.helper import make_node
+from onnx import NodeProto, TensorProto
+from onnx.helper import make_graph, make_node, make_tensor_value_info
+from onnx.numpy_helper import from_array
 
-from gecc.debug.smith.check import failure
+from gecc import api
+from gecc.debug.smith.check import LEVELS, failure
+from gecc.debug.smith.graph import make_model
 from gecc.debug.smith.oracle import Array
 from gecc.debug.smith.shrink import Case
+
+FLOAT = TensorProto.FLOAT
 
 
 def numbers(*shape: int, dtype: Any = np.float32) -> Array:
@@ -57,3 +62,33 @@ def test_no_window_fits(node: str, strides: list[int]) -> None:
 def test_reflection_of_nothing_by_nothing() -> None:
     pads = {"pads": np.array([0, 1, 0, 2])}
     check([make_node("Pad", ["x", "pads"], ["y"], mode="reflect")], {"x": numbers(0, 6)}, pads)
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_means_of_nothing(constant: bool) -> None:
+    """They are NaN; folding them warned. Oracles do not agree, so that nothing is compared with them."""
+    x = {"x": numbers(2, 3, 0)}
+    nodes = [
+        make_node("ReduceMean", ["x"], ["y"], axes=[2], keepdims=0),
+        make_node("GlobalAveragePool", ["x"], ["pool"]),
+    ]
+    outputs = [make_tensor_value_info("y", FLOAT, [2, 3]), make_tensor_value_info("pool", FLOAT, [2, 3, 1])]
+    inputs = [] if constant else [make_tensor_value_info("x", FLOAT, [2, 3, 0])]
+    graph = make_graph(nodes, "nothing", inputs, outputs, [from_array(x["x"], "x")] if constant else [])
+    for level in LEVELS:
+        with api.load(api.compile(make_model(graph, 17), opt_level=level), threads=1) as executor:
+            results = executor.run({} if constant else x)
+        assert all(np.isnan(a).all() and a.size == 6 for a in results.values())
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("shape", [(0,), (2, 0)])
+def test_hardmax_of_nothing(constant: bool, shape: tuple[int, ...]) -> None:
+    x = {"x": numbers(*shape)}
+    check([make_node("Hardmax", ["x"], ["y"])], {} if constant else x, x if constant else {})
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_extremes_of_nothing(constant: bool) -> None:
+    x = {"x": numbers(0, 2, 0)}
+    check([make_node("ArgMin", ["x"], ["y"], axis=2)], {} if constant else x, x if constant else {})

@@ -27,6 +27,8 @@ def _log_softmax(n: Node, x: SSAValue, axis: int) -> SSAValue:
 def _hardmax(n: Node, x: SSAValue, axis: int) -> SSAValue:
     """One at the first largest element along the axis, else zero."""
     size = shape(x)[axis]
+    if size == 0:
+        return x
     if size == -1:
         zero, one = n.build.const(np.array(0, np.int64)), n.build.const(np.array(1, np.int64))
         count = n.build.reshape(n.build.extents(x, axis, axis + 1), ())
