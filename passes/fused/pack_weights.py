@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -15,7 +15,7 @@ from gecc.dialects import fused
 from gecc.dialects.fused import Body
 from gecc.errors import PassError
 from gecc.rewrite import Pattern, Rewriter, apply_patterns, miss
-from gecc.weights import WeightStore, store_of
+from gecc.weights import WeightAttr, WeightStore, store_of
 from gecc.weights.transformations import Param, transformation
 
 if TYPE_CHECKING:
@@ -54,6 +54,13 @@ def pack_conv(sources: Sequence[np.ndarray], params: Mapping[str, Param]) -> np.
     return np.ascontiguousarray(np.swapaxes(packed, -1, -2))
 
 
+def _panels(weight: WeightAttr) -> fused.ConstOp:
+    """A constant in panels, marked so that the om can name its layout."""
+    op = fused.ConstOp(weight)
+    op.attributes["packed"] = UnitAttr()
+    return op
+
+
 def depthwise_panel(out: int, group: int, columns: int) -> bool:
     """Whether weights go into the one panel of a depthwise convolution, [1, 1, KH * KW, C]."""
     return group > 1 and group == out == columns
@@ -88,7 +95,7 @@ class PackMatmul(Pattern):
         if isinstance(op.b.owner, fused.ConstOp):
             params: dict[str, Param] = {"columns": columns, "transpose": transpose}
             weight = self.store.add_recipe("pack_matmul", [op.b.owner.value], params, packed_type)
-            packed: Operation = fused.ConstOp(weight)
+            packed: Operation = _panels(weight)
         else:
             rank = len(batch)
 
@@ -125,7 +132,7 @@ class PackConv(Pattern):
             weight = self.store.add_recipe(
                 "pack_conv", [op.w.owner.value], {"columns": columns, "group": group}, packed_type
             )
-            packed: Operation = fused.ConstOp(weight)
+            packed: Operation = _panels(weight)
         else:
 
             def body(b: Body, indices: Sequence[SSAValue], tensors: Sequence[SSAValue]) -> SSAValue:

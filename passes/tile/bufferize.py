@@ -226,6 +226,7 @@ class _Bufferizer:
 
     def _weight(self, op: WeightOp) -> None:
         new = WeightOp(op.value, memory_type(op.result.type, "the weight", _place(op)))
+        new.attributes |= op.attributes
         self._keep(op.result, new, new.result, op.location)
 
     def _view(self, op: ViewOp) -> None:

@@ -173,7 +173,9 @@ class Constant(Pattern):
 
     def rewrite(self, op: Operation, rw: Rewriter) -> None:
         assert isinstance(op, fused.ConstOp)
-        rw.replace(op, tile.WeightOp(op.value, op.result.type))
+        weight = tile.WeightOp(op.value, op.result.type)
+        weight.attributes |= op.attributes
+        rw.replace(op, weight)
 
 
 class View(Pattern):
