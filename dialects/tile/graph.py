@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gecc.dialects.ge.attrs import WeightAttr
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
@@ -32,6 +31,8 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
+
+from gecc.dialects.ge.attrs import WeightAttr
 
 Storage = base(TensorType) | base(MemRefType)
 """A whole tensor: a value before bufferization, a place in memory after it."""
