@@ -40,6 +40,9 @@ ROUNDINGS = 2.0
 MARGIN = 6.0
 """Uncertainty over the movement by roundings that was seen, which has random signs."""
 
+FEW, DRAWS = 64, 6
+"""A result of fewer elements is moved by more draws of signs, since one of them may hardly move a sum."""
+
 CARRY = 1.5
 """The same for the movement by the operands' own uncertainty, which is a bound already."""
 
@@ -105,7 +108,8 @@ def evaluate(node: NodeProto, operands: Sequence[Value | None], opset: int) -> l
     wide = _wide(node, operands, [_wide_operand(node, i, v) for i, v in enumerate(operands)], opset)
     if wide is None:
         wide = [_widened(a) for a in narrow]
-    moved = _moved(node, operands, opset)
+    few = max((a.size for a in narrow), default=0) < FEW
+    moved = _moved(node, operands, opset, DRAWS if few else 1)
     return [
         _value(name, node, a, w, [m[i] for m in moved.uncertain], [m[i] for m in moved.rounded])
         for i, (name, a, w) in enumerate(zip(node.output, narrow, wide, strict=True))
@@ -324,7 +328,7 @@ class Moved:
     rounded: list[list[Array]]
 
 
-def _moved(node: NodeProto, operands: Sequence[Value | None], opset: int) -> Moved:
+def _moved(node: NodeProto, operands: Sequence[Value | None], opset: int, draws: int) -> Moved:
     parameters = PARAMETERS.get(node.op_type, frozenset())
     data = [v is not None and v.floating and i not in parameters for i, v in enumerate(operands)]
     uncertain: list[Array | None] = [
@@ -337,18 +341,24 @@ def _moved(node: NodeProto, operands: Sequence[Value | None], opset: int) -> Mov
     ]
     if node.op_type in EXACT:
         rounded = [None] * len(operands)
-    return Moved(_moved_by(node, operands, uncertain, opset), _moved_by(node, operands, rounded, opset))
+    return Moved(
+        _moved_by(node, operands, uncertain, opset, draws),
+        _moved_by(node, operands, rounded, opset, draws),
+    )
 
 
 def _moved_by(
-    node: NodeProto, operands: Sequence[Value | None], amounts: Sequence[Array | None], opset: int
+    node: NodeProto, operands: Sequence[Value | None], amounts: Sequence[Array | None], opset: int, draws: int
 ) -> list[list[Array]]:
     if all(amount is None or not amount.any() for amount in amounts):
         return []
     rng = np.random.default_rng(1)
-    signs = [None if a is None else rng.choice([-1.0, 1.0], a.shape) for a in amounts]
+    signs: list[Array | None] = []
     results: list[list[Array]] = []
-    for way in (1.0, -1.0):
+    for draw in range(2 * draws):
+        way = -1.0 if draw % 2 else 1.0
+        if way > 0:
+            signs = [None if a is None else rng.choice([-1.0, 1.0], a.shape) for a in amounts]
         moved: list[Array | None] = []
         for i, (value, amount, sign) in enumerate(zip(operands, amounts, signs, strict=True)):
             array = _wide_operand(node, i, value)
