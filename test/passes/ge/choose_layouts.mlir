@@ -48,6 +48,18 @@ func.func @tokens(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<1x
   func.return %t : tensor<1x64x4xf32>
 }
 
+// An image made of tokens: split first, then the Transpose writes NHWC.
+// CHECK-LABEL: func.func @image_of_tokens
+// CHECK-NEXT:    %[[I:.*]] = ge.Reshape(%x) : (tensor<1x64x4xf32>) -> tensor<1x8x8x4xf32>
+// CHECK-NEXT:    %[[T:.*]] = ge.Transpose(%[[I]]) perm [0, 3, 1, 2] : (tensor<1x8x8x4xf32>) -> tensor<1x4x8x8xf32, #ge.layout<NHWC>>
+// CHECK-NEXT:    ge.Conv2D(%[[T]], %w)
+func.func @image_of_tokens(%x: tensor<1x64x4xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x4x8x8xf32> {
+  %t = ge.Transpose(%x) perm [0, 2, 1] : (tensor<1x64x4xf32>) -> tensor<1x4x64xf32>
+  %i = ge.Reshape(%t) : (tensor<1x4x64xf32>) -> tensor<1x4x8x8xf32>
+  %c = ge.Conv2D(%i, %w) pads [1, 1, 1, 1] : (tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x8x8xf32>
+  func.return %c : tensor<1x4x8x8xf32>
+}
+
 // Channels last in the model: the Transpose writes NHWC.
 // CHECK-LABEL: func.func @channels_last
 // CHECK-NEXT:    %[[T:.*]] = ge.Transpose(%x) perm [0, 3, 1, 2] : (tensor<1x8x8x3xf32>) -> tensor<1x3x8x8xf32, #ge.layout<NHWC>>
