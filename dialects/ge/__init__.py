@@ -100,6 +100,7 @@ from gecc.dialects.ge.pointwise import (
 )
 from gecc.dialects.ge.pool import AvgPool, GlobalAveragePool, GlobalMaxPool, MaxPool
 from gecc.dialects.ge.props import bool_attr, float_attr, floats_attr, int_attr, ints_attr
+from gecc.dialects.ge.quant import QUANTISED, Dequantize, Quantisation, Quantize
 from gecc.dialects.ge.reduce import (
     ArgMax,
     ArgMin,
@@ -152,6 +153,7 @@ __all__ = [
     "LAYOUTS",
     "NUMERIC",
     "OPS",
+    "QUANTISED",
     "SIGNED",
     "TABLE",
     "UNSIGNED",
@@ -175,6 +177,7 @@ __all__ = [
     "ConvTranspose2D",
     "Cos",
     "DepthToSpace",
+    "Dequantize",
     "DynExpand",
     "DynPad",
     "DynReshape",
@@ -224,6 +227,8 @@ __all__ = [
     "Pad",
     "Pointwise",
     "Pow",
+    "Quantisation",
+    "Quantize",
     "RMSNorm",
     "Range",
     "RealDiv",

@@ -24,6 +24,7 @@ from gecc.dialects.ge.types import (
     check_same_dtype,
     dims,
     elem,
+    i32,
     like,
     rank,
     row_major,
@@ -85,7 +86,7 @@ class MatMulV2(GeOp):
 class Conv2D(GeOp):
     """Convolution (correlation) of x [N, C, H, W] with w [O, C / group, KH, KW], plus bias [O].
 
-    pads are top, left, bottom, right. Result [N, O, OH, OW], in the layout of x.
+    pads are top, left, bottom, right. Result [N, O, OH, OW], in the layout of x. Sums of i32 wrap.
     """
 
     x = operand_def(TensorType)
@@ -187,7 +188,7 @@ class ConvTranspose2D(GeOp):
 
 
 def _check_operands(op: Conv2D | ConvTranspose2D) -> None:
-    check_dtype("x", op.x, FLOAT)
+    check_dtype("x", op.x, FLOAT if isinstance(op, ConvTranspose2D) else (*FLOAT, i32))
     check_same_dtype(x=op.x, w=op.w, bias=op.bias)
     check_rank("x", op.x, 4)
     check_rank("w", op.w, 4)

@@ -1,7 +1,8 @@
 """Quantised operators of the domain com.microsoft, which ONNX Runtime's quantiser writes.
 
 Meanings: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. All are composed: dequantise,
-the operator in f32, quantise; products sum integers.
+the operator in f32, quantise; products sum integers. QLinearAdd and QLinearMul round after the zero point is added,
+as ONNX Runtime's kernels do (onnxruntime/core/mlas/lib/qladd.cpp, qlmul.cpp).
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+import numpy as np
 from xdsl.dialects.builtin import f32, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import element, rank, shape
@@ -109,19 +111,35 @@ def qgemm(n: Node) -> SSAValue:
 # -- element by element ------------------------------------------------------------------------------------------------
 
 
-def _binary(make: Callable[[SSAValue, SSAValue], Operation]) -> Callable[[Node], SSAValue]:
-    """Inputs: A, a_scale, a_zero?, B, b_scale, b_zero?, c_scale, c_zero?."""
-
-    def build(n: Node) -> SSAValue:
-        a = dequantize(n, n.input(0), _one(n, 1), _maybe(n, 2))
-        b = dequantize(n, n.input(3), _one(n, 4), _maybe(n, 5))
-        return quantize(n, n.add(make(a, b)), _one(n, 6), _maybe(n, 7), element(n.input(0)))
-
-    return build
+def _zero(n: Node, i: int) -> SSAValue:
+    """Zero point `i` as f32, 0 when it is not given."""
+    zero = _maybe(n, i)
+    return n.build.const(np.array(0, np.float32)) if zero is None else n.build.cast(zero, f32)
 
 
-onnx_op("QLinearAdd", domain=DOMAIN)(_binary(ge.Add))
-onnx_op("QLinearMul", domain=DOMAIN)(_binary(ge.Mul))
+def _rounded(n: Node, y: SSAValue) -> SSAValue:
+    """y, a number in units of the result with its zero point added, rounded to the element type of input 0."""
+    return quantize(n, y, n.build.const(np.array(1, np.float32)), None, element(n.input(0)))
+
+
+@onnx_op("QLinearAdd", domain=DOMAIN)
+def qlinear_add(n: Node) -> SSAValue:
+    """Inputs: A, a_scale, a_zero?, B, b_scale, b_zero?, c_scale, c_zero?. All zero points are in one number."""
+    a_ratio, b_ratio = (n.add(ge.RealDiv(_one(n, i), _one(n, 6))) for i in (1, 4))
+    moved = n.add(ge.Add(n.add(ge.Mul(a_ratio, _zero(n, 2))), n.add(ge.Mul(b_ratio, _zero(n, 5)))))
+    fixed = n.add(ge.Sub(_zero(n, 7), moved))
+    a, b = n.build.cast(n.input(0), f32), n.build.cast(n.input(3), f32)
+    y = n.add(ge.Add(n.add(ge.Mul(b, b_ratio)), fixed))
+    return _rounded(n, n.add(ge.Add(n.add(ge.Mul(a, a_ratio)), y)))
+
+
+@onnx_op("QLinearMul", domain=DOMAIN)
+def qlinear_mul(n: Node) -> SSAValue:
+    """Inputs: A, a_scale, a_zero?, B, b_scale, b_zero?, c_scale, c_zero?. The product of integers is exact."""
+    a, b = (n.build.cast(centred(n, n.input(i), _maybe(n, i + 2)), f32) for i in (0, 3))
+    ratio = n.add(ge.RealDiv(n.add(ge.Mul(_one(n, 1), _one(n, 4))), _one(n, 6)))
+    scaled = n.add(ge.Mul(n.add(ge.Mul(a, b)), ratio))
+    return _rounded(n, n.add(ge.Add(scaled, _zero(n, 7))))
 
 
 def _unary(real: Real) -> Callable[[Node], SSAValue]:
