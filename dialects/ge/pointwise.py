@@ -20,8 +20,10 @@ from gecc.dialects.ge.types import (
     ANY,
     BOOL,
     FLOAT,
+    INTEGER,
     NUMERIC,
     SIGNED,
+    UNSIGNED,
     AnyTensor,
     DTypes,
     broadcast,
@@ -189,6 +191,51 @@ class Cos(Unary):
 
 
 @entry(FLOAT)
+class Tan(Unary):
+    """Tangent of radians"""
+
+
+@entry(FLOAT)
+class Asin(Unary):
+    """Inverse sine, in radians; NaN outside [-1, 1]"""
+
+
+@entry(FLOAT)
+class Acos(Unary):
+    """Inverse cosine, in radians; NaN outside [-1, 1]"""
+
+
+@entry(FLOAT)
+class Atan(Unary):
+    """Inverse tangent, in radians"""
+
+
+@entry(FLOAT)
+class Sinh(Unary):
+    """Hyperbolic sine"""
+
+
+@entry(FLOAT)
+class Cosh(Unary):
+    """Hyperbolic cosine"""
+
+
+@entry(FLOAT)
+class Asinh(Unary):
+    """Inverse hyperbolic sine"""
+
+
+@entry(FLOAT)
+class Acosh(Unary):
+    """Inverse hyperbolic cosine; NaN below 1"""
+
+
+@entry(FLOAT)
+class Atanh(Unary):
+    """Inverse hyperbolic tangent; NaN outside [-1, 1]"""
+
+
+@entry(FLOAT)
 class Gelu(Unary):
     """x * Phi(x); `tanh` uses 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))"""
 
@@ -235,6 +282,11 @@ class Silu(Unary):
 @entry(BOOL)
 class LogicalNot(Unary):
     """not x"""
+
+
+@entry(INTEGER)
+class BitwiseNot(Unary):
+    """Every bit of x flipped"""
 
 
 @entry(FLOAT, result=i1)
@@ -335,6 +387,28 @@ class LogicalOr(Binary):
 @entry(BOOL)
 class LogicalXor(Binary):
     """x1 xor x2"""
+
+
+@entry(INTEGER)
+class BitwiseAnd(Binary):
+    """Bits set in both"""
+
+
+@entry(INTEGER)
+class BitwiseOr(Binary):
+    """Bits set in either"""
+
+
+@entry(INTEGER)
+class BitwiseXor(Binary):
+    """Bits set in one alone"""
+
+
+@entry(UNSIGNED)
+class BitShift(Binary):
+    """x1 shifted by x2 bits; 0 when x2 is the width or more"""
+
+    direction = word_prop("LEFT", "RIGHT")
 
 
 @entry(NUMERIC)

@@ -33,6 +33,15 @@ UNARY: list[tuple[type[ge.Unary], str, dict[str, Any], float, float]] = [
     (ge.Sign, "Sign", {}, -3, 3),
     (ge.Sin, "Sin", {}, -7, 7),
     (ge.Cos, "Cos", {}, -7, 7),
+    (ge.Tan, "Tan", {}, -1.4, 1.4),
+    (ge.Asin, "Asin", {}, -1, 1),
+    (ge.Acos, "Acos", {}, -1, 1),
+    (ge.Atan, "Atan", {}, -9, 9),
+    (ge.Sinh, "Sinh", {}, -5, 5),
+    (ge.Cosh, "Cosh", {}, -5, 5),
+    (ge.Asinh, "Asinh", {}, -9, 9),
+    (ge.Acosh, "Acosh", {}, 1, 9),
+    (ge.Atanh, "Atanh", {}, -0.9, 0.9),
     (ge.Gelu, "Gelu", {}, -5, 5),
     (ge.Gelu, "Gelu", {"approximate": "tanh"}, -5, 5),
     (ge.HardSwish, "HardSwish", {}, -5, 5),
@@ -74,6 +83,23 @@ def test_unary_integers(check, rng) -> None:
         for op, name in ((ge.Neg, "Neg"), (ge.Abs, "Abs"), (ge.Sign, "Sign")):
             check(op, name, [x])
     check(ge.LogicalNot, "Not", [np.array([True, False])])
+
+
+def test_bits(check, rng) -> None:
+    for dtype in (np.int8, np.int32, np.int64, np.uint8, np.uint16, np.uint64):
+        low = 0 if np.dtype(dtype).kind == "u" else -100
+        x, y = rng.integers(low, 100, (2, 3, 5)).astype(dtype)
+        check(ge.BitwiseNot, "BitwiseNot", [x])
+        for op, name in ((ge.BitwiseAnd, "BitwiseAnd"), (ge.BitwiseOr, "BitwiseOr"), (ge.BitwiseXor, "BitwiseXor")):
+            check(op, name, [x, y[:1]])
+    for dtype in (np.uint8, np.uint16, np.uint32, np.uint64):
+        x, y = rng.integers(0, 256, (3, 5)).astype(dtype), rng.integers(0, 8, (5,)).astype(dtype)
+        for direction in ("LEFT", "RIGHT"):
+            check(
+                lambda a, b, d=direction: ge.BitShift(a, b, direction=d), "BitShift", [x, y], {"direction": direction}
+            )
+            far = np.array([8 * dtype().itemsize, 255], dtype)
+            assert not check.run(lambda a, b, d=direction: ge.BitShift(a, b, direction=d), [x[:1, :2], far])[0].any()
 
 
 def test_silu_and_rsqrt_are_their_definitions(check, rng) -> None:

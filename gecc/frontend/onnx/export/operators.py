@@ -91,6 +91,8 @@ def _same(kind: str, **names: str) -> Export:
 _SAME = {
     **{op: op.__name__ for op in (ge.Relu, ge.Sigmoid, ge.Tanh, ge.Erf, ge.Exp, ge.Log, ge.Sqrt, ge.Reciprocal)},
     **{op: op.__name__ for op in (ge.Neg, ge.Abs, ge.Floor, ge.Ceil, ge.Round, ge.Sign, ge.Sin, ge.Cos)},
+    **{op: op.__name__ for op in (ge.Tan, ge.Asin, ge.Acos, ge.Atan, ge.Sinh, ge.Cosh, ge.Asinh, ge.Acosh, ge.Atanh)},
+    **{op: op.__name__ for op in (ge.BitwiseAnd, ge.BitwiseOr, ge.BitwiseXor, ge.BitwiseNot)},
     **{op: op.__name__ for op in (ge.Softplus, ge.HardSwish, ge.Identity, ge.Add, ge.Sub, ge.Mul, ge.Pow, ge.Equal)},
     **{op: op.__name__ for op in (ge.Greater, ge.Less, ge.GlobalAveragePool, ge.GlobalMaxPool, ge.Size, ge.Range)},
     ge.LogicalNot: "Not",
@@ -123,6 +125,7 @@ EXPORTS.update(
         ge.LeakyRelu: _same("LeakyRelu", alpha="alpha"),
         ge.Elu: _same("Elu", alpha="alpha"),
         ge.Mod: _same("Mod", fmod="fmod"),
+        ge.BitShift: _same("BitShift", direction="direction"),
         ge.Conv2D: _same("Conv", group="group", **_WINDOW),
         ge.ConvTranspose2D: _same("ConvTranspose", group="group", output_padding="output_padding", **_WINDOW),
         ge.MaxPool: _same("MaxPool", kernel="kernel_shape", ceil_mode="ceil_mode", **_WINDOW),

@@ -37,9 +37,19 @@ UNARY: dict[str, UnaryOp] = {
     "Sign": ge.Sign,
     "Sin": ge.Sin,
     "Cos": ge.Cos,
+    "Tan": ge.Tan,
+    "Asin": ge.Asin,
+    "Acos": ge.Acos,
+    "Atan": ge.Atan,
+    "Sinh": ge.Sinh,
+    "Cosh": ge.Cosh,
+    "Asinh": ge.Asinh,
+    "Acosh": ge.Acosh,
+    "Atanh": ge.Atanh,
     "Softplus": ge.Softplus,
     "HardSwish": ge.HardSwish,
     "Not": ge.LogicalNot,
+    "BitwiseNot": ge.BitwiseNot,
     "IsNaN": ge.IsNan,
 }
 
@@ -56,6 +66,9 @@ BINARY: dict[str, BinaryOp] = {
     "And": ge.LogicalAnd,
     "Or": ge.LogicalOr,
     "Xor": ge.LogicalXor,
+    "BitwiseAnd": ge.BitwiseAnd,
+    "BitwiseOr": ge.BitwiseOr,
+    "BitwiseXor": ge.BitwiseXor,
 }
 
 VARIADIC: dict[str, BinaryOp] = {"Sum": ge.Add, "Max": ge.Maximum, "Min": ge.Minimum}
@@ -120,6 +133,15 @@ def mod(n: Node) -> SSAValue:
     signs = n.add(ge.LogicalXor(n.add(ge.Less(rest, zero)), n.add(ge.Less(y, zero))))
     wrong = n.add(ge.LogicalAnd(signs, n.add(ge.LogicalNot(n.add(ge.Equal(rest, zero))))))
     return n.add(ge.Select(wrong, n.add(ge.Add(rest, y)), rest))
+
+
+@onnx_op("BitShift", since=11)
+def bit_shift(n: Node) -> SSAValue:
+    """x shifted LEFT or RIGHT."""
+    direction = n.attr_str("direction")
+    if direction not in ("LEFT", "RIGHT"):
+        n.invalid(f"direction is '{direction}', expected LEFT or RIGHT")
+    return n.add(ge.BitShift(n.input(0), n.input(1), direction=direction))
 
 
 @onnx_op("Cast")
