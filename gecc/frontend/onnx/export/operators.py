@@ -126,7 +126,6 @@ EXPORTS.update(
         ge.Elu: _same("Elu", alpha="alpha"),
         ge.Mod: _same("Mod", fmod="fmod"),
         ge.BitShift: _same("BitShift", direction="direction"),
-        ge.Conv2D: _same("Conv", group="group", **_WINDOW),
         ge.ConvTranspose2D: _same("ConvTranspose", group="group", output_padding="output_padding", **_WINDOW),
         ge.MaxPool: _same("MaxPool", kernel="kernel_shape", ceil_mode="ceil_mode", **_WINDOW),
         ge.AvgPool: _same(
@@ -166,6 +165,34 @@ def silu(e: Emitter, op: ge.Silu) -> None:
 @export(ge.Cast)
 def convert(e: Emitter, op: ge.Cast) -> None:
     e.node("Cast", [op.x], op.result, to=DATA_TYPES[ge.elem(op.result)])
+
+
+@export(ge.Quantize)
+def quantize(e: Emitter, op: ge.Quantize) -> None:
+    """The result's element type is that of the zero point, or an attribute."""
+    kind = {} if op.zero_point is not None else {"output_dtype": DATA_TYPES[ge.elem(op.result)]}
+    e.node("QuantizeLinear", [op.x, op.scale, op.zero_point], op.result, **_axis_and_block(op), **kind)
+
+
+@export(ge.Dequantize)
+def dequantize(e: Emitter, op: ge.Dequantize) -> None:
+    kind = {} if ge.elem(op.result) == ge.elem(op.scale) else {"output_dtype": DATA_TYPES[ge.elem(op.result)]}
+    e.node("DequantizeLinear", [op.x, op.scale, op.zero_point], op.result, **_axis_and_block(op), **kind)
+
+
+def _axis_and_block(op: ge.Quantisation) -> dict[str, int]:
+    """Attributes of a quantisation; a scalar scale has neither."""
+    if not ge.rank(op.scale):
+        return {}
+    return {"axis": op.parameter_axis(), "block_size": op.block_size.value.data}
+
+
+@export(ge.Conv2D)
+def convolution(e: Emitter, op: ge.Conv2D) -> None:
+    """Conv knows floats alone."""
+    if not isinstance(ge.elem(op.x), AnyFloat):
+        raise e.refuse(f"a convolution of {ge.elem(op.x)}")
+    _same("Conv", group="group", **_WINDOW)(e, op)
 
 
 @export(ge.MatMulV2)
