@@ -45,6 +45,7 @@ from gecc.dialects.ge.movement import (
     slice_bounds,
 )
 from gecc.dialects.ge.norm import BatchNorm, LayerNorm, LogSoftmax, RMSNorm, Softmax
+from gecc.dialects.ge.ordering import CumProd, CumSum, Cumulative, ReverseSequence, TopK
 from gecc.dialects.ge.pointwise import (
     TABLE,
     Abs,
@@ -126,6 +127,7 @@ from gecc.dialects.ge.reduce import (
     ReduceProd,
     ReduceSum,
 )
+from gecc.dialects.ge.scatter import Scatter, ScatterElements, ScatterND
 from gecc.dialects.ge.shape import ConstantOfShape, Range, Shape, Size
 from gecc.dialects.ge.types import (
     ANY,
@@ -202,6 +204,9 @@ __all__ = [
     "ConvTranspose2D",
     "Cos",
     "Cosh",
+    "CumProd",
+    "CumSum",
+    "Cumulative",
     "DepthToSpace",
     "Dequantize",
     "DynExpand",
@@ -268,8 +273,12 @@ __all__ = [
     "Relu",
     "Reshape",
     "Resize",
+    "ReverseSequence",
     "Round",
     "Rsqrt",
+    "Scatter",
+    "ScatterElements",
+    "ScatterND",
     "Select",
     "Shape",
     "Sigmoid",
@@ -288,6 +297,7 @@ __all__ = [
     "Tan",
     "Tanh",
     "Tile",
+    "TopK",
     "TransData",
     "Transpose",
     "Unary",

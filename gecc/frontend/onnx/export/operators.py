@@ -126,6 +126,9 @@ EXPORTS.update(
         ge.Elu: _same("Elu", alpha="alpha"),
         ge.Mod: _same("Mod", fmod="fmod"),
         ge.BitShift: _same("BitShift", direction="direction"),
+        ge.ScatterElements: _same("ScatterElements", axis="axis", reduction="reduction"),
+        ge.ScatterND: _same("ScatterND", reduction="reduction"),
+        ge.ReverseSequence: _same("ReverseSequence", batch_axis="batch_axis", time_axis="time_axis"),
         ge.ConvTranspose2D: _same("ConvTranspose", group="group", output_padding="output_padding", **_WINDOW),
         ge.MaxPool: _same("MaxPool", kernel="kernel_shape", ceil_mode="ceil_mode", **_WINDOW),
         ge.AvgPool: _same(

@@ -1,0 +1,37 @@
+"""Operators that write elements at indices."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from gecc.dialects import ge
+from gecc.dialects.ge.scatter import REDUCTIONS
+from gecc.frontend.onnx.builder import rank, shape
+from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.registry import onnx_op
+
+
+def _reduction(n: Node) -> str:
+    reduction = n.attr_str("reduction", "none")
+    if reduction not in REDUCTIONS:
+        n.invalid(f"reduction is '{reduction}', expected one of {', '.join(REDUCTIONS)}")
+    return reduction
+
+
+def scatter_elements(n: Node) -> SSAValue:
+    """Elements along an axis, put in place or (from opset 16) combined with what is there."""
+    x = n.input(0)
+    axis = n.axis(n.attr_int("axis", 0), rank(x))
+    return n.add(ge.ScatterElements(x, n.input(1), n.input(2), axis=axis, reduction=_reduction(n)))
+
+
+onnx_op("Scatter", since=9)(scatter_elements)
+onnx_op("ScatterElements", since=11)(scatter_elements)
+
+
+@onnx_op("ScatterND", since=11)
+def scatter_nd(n: Node) -> SSAValue:
+    """Slices at index vectors, put in place or (from opset 16) combined with what is there."""
+    if shape(n.input(1))[-1:] == (-1,):
+        n.refuse("ScatterND with an index vector of unknown length is not supported", hint="give input shapes")
+    return n.add(ge.ScatterND(n.input(0), n.input(1), n.input(2), reduction=_reduction(n)))
