@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
+from ml_dtypes import bfloat16
 from onnx import ModelProto, NodeProto, TensorProto
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
@@ -76,8 +77,11 @@ class GeccRep(BackendRep):
         fixed = {n: a for n, a in arrays.items() if n in self._deciding or n not in self._required}
         rest = {n: a for n, a in arrays.items() if n not in fixed}
         executor = self._version({n: a.shape for n, a in rest.items()}, fixed)
-        results = executor.run(rest)
-        return namedtupledict("Outputs", self._outputs)(*(results[name] for name in self._outputs))
+        # the runtime has no bfloat16 of its own: it takes and gives the bits
+        results = executor.run({n: a.view(np.uint16) if a.dtype == bfloat16 else a for n, a in rest.items()})
+        brain = {o.name for o in executor.outputs if o.dtype == "bf16"}
+        values = [results[n].view(bfloat16) if n in brain else results[n] for n in self._outputs]
+        return namedtupledict("Outputs", self._outputs)(*values)
 
     def _named(self, inputs: Inputs) -> dict[str, np.ndarray]:
         if not isinstance(inputs, Mapping):
@@ -244,7 +248,9 @@ def _model_of(
         probe.graph.initializer.extend(values)  # values decide shapes and ranks
         inferred = onnx.shape_inference.infer_shapes(probe, data_prop=True)
         for output, found in zip(graph.output, inferred.graph.output, strict=True):
-            if not found.type.WhichOneof("value") or found.type.tensor_type.elem_type == TensorProto.UNDEFINED:
+            kind = found.type.tensor_type
+            known = kind.elem_type != TensorProto.UNDEFINED and kind.HasField("shape")
+            if not known and not found.type.HasField("sequence_type"):
                 raise InvalidModelError(f"the type of output '{output.name}' is unknown", hint="give outputs_info")
         del model.graph.output[:]
         model.graph.output.extend(inferred.graph.output)

@@ -69,8 +69,11 @@ def report(outcomes: Sequence[Outcome]) -> str:
 def reason(message: str) -> str:
     """The rule in a refusal, without what is particular to its model."""
     text = " ".join(message.split())
-    text = re.sub(r"'[^']*'|\bnode \d+|<ModelProto>", "..", text)
-    return text[:160]
+    text = re.sub(
+        r"^UnsupportedError: |\d+ parts? of the model cannot be compiled: | '[^']*' \(node \d+, opset \d+\)", "", text
+    )
+    text = re.sub(r"; inputs .*|'[^']*'| of opset \d+", lambda m: "" if m[0][0] != "'" else "..", text)
+    return text.removesuffix(" in <ModelProto>")[:160]
 
 
 def _short(message: str) -> str:
