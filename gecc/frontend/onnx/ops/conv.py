@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import rank, shape
@@ -34,8 +34,8 @@ def conv(n: Node) -> SSAValue:
     return convolve(n, n.input(0), n.input(1), n.optional(2))
 
 
-def convolve(n: Node, x: SSAValue, w: SSAValue, bias: SSAValue | None) -> SSAValue:
-    """The convolution of x with w that the attributes of `n` describe."""
+def convolve(n: Node, x: SSAValue, w: SSAValue, bias: SSAValue | None, *, sums: Attribute | None = None) -> SSAValue:
+    """The convolution of x with w that the attributes of `n` describe; `sums` is the result's element type."""
     window = read_window(n, x, _kernel(n, x, w))
     x, w = to_2d(n, x, window), to_2d(n, w, window)
     if is_same(n):
@@ -48,6 +48,7 @@ def convolve(n: Node, x: SSAValue, w: SSAValue, bias: SSAValue | None) -> SSAVal
         pads=window.pads,
         dilations=window.dilations,
         group=n.attr_int("group", 1),
+        sums=sums,
     )
     return from_2d(n, n.add(y), window)
 

@@ -1,6 +1,6 @@
 """Quantisation and the integer products of the standard.
 
-Integer products are products of i32 with zero points subtracted before. What follows them is floating point until a
+Integer products are products of i16, summed in i32, with zero points subtracted before. What follows them is floating point until a
 `ge.Quantize`, in the order in which ONNX Runtime rounds, so that results agree to the bit but for ties.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import f32, i32
+from xdsl.dialects.builtin import f32, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
 from gecc.dialects import ge
@@ -20,7 +20,7 @@ from gecc.frontend.onnx.ops.pointwise import cast_target
 from gecc.frontend.onnx.registry import onnx_op
 from gecc.weights import element_type
 
-UI8 = element_type(np.dtype(np.uint8))
+UI8, I8 = element_type(np.dtype(np.uint8)), element_type(np.dtype(np.int8))
 
 
 # -- quantise, dequantise ----------------------------------------------------------------------------------------------
@@ -126,8 +126,10 @@ def dynamic_quantize_linear(n: Node) -> Sequence[SSAValue]:
 
 
 def centred(n: Node, x: SSAValue, zero_point: SSAValue | None) -> SSAValue:
-    """x - zero point in i32; the zero point broadcasts against x."""
-    wide = n.build.cast(x, i32)
+    """x - zero point, of bytes in i16, which holds every difference; the zero point broadcasts against x."""
+    kind = element(x)
+    to = i16 if kind in (UI8, I8) else i32
+    wide = n.build.cast(x, to)
     if zero_point is None:
         return wide
     if shape(zero_point) == (1,):
@@ -135,7 +137,7 @@ def centred(n: Node, x: SSAValue, zero_point: SSAValue | None) -> SSAValue:
     value = n.build.constant(zero_point)
     if value is not None and not value.any():
         return wide
-    return n.add(ge.Sub(wide, n.build.cast(zero_point, i32)))
+    return n.add(ge.Sub(wide, n.build.cast(zero_point, to)))
 
 
 def per_row(n: Node, value: SSAValue | None, side: SSAValue) -> SSAValue | None:
@@ -164,7 +166,7 @@ def integer_matmul(
     b = centred(n, b, b_zero)
     a = n.build.unsqueeze(a, [0]) if row else a
     b = n.build.unsqueeze(b, [1]) if column else b
-    y = n.add(ge.MatMulV2(a, b, bias, transpose_x1=transpose_a, transpose_x2=transpose_b))
+    y = n.add(ge.MatMulV2(a, b, bias, transpose_x1=transpose_a, transpose_x2=transpose_b, sums=i32))
     gone = [rank(y) - 2] * row + [rank(y) - 1] * column
     return n.build.squeeze(y, gone) if gone else y
 
@@ -189,7 +191,7 @@ def conv_integer(n: Node) -> SSAValue:
     """The convolution of (x - its zero point) with (w - its zero point); padding is that zero point."""
     x, w = n.input(0), n.input(1)
     w_zero = per_channel(n, n.optional(3), rank(w) - 1)
-    return convolve(n, centred(n, x, n.optional(2)), centred(n, w, w_zero), None)
+    return convolve(n, centred(n, x, n.optional(2)), centred(n, w, w_zero), None, sums=i32)
 
 
 def requantize(
@@ -244,7 +246,7 @@ def qlinear_conv(n: Node) -> SSAValue:
         n.invalid(f"the bias is {element(bias)}, expected i32")
     outer = rank(w) - 1
     centred_w = centred(n, w, per_channel(n, w_zero, outer))
-    sums = convolve(n, centred(n, x, scalar(n, x_zero, "x_zero_point")), centred_w, bias)
+    sums = convolve(n, centred(n, x, scalar(n, x_zero, "x_zero_point")), centred_w, bias, sums=i32)
     factor = per_channel(n, w_scale, outer - 1)
     assert factor is not None
     factors = [scalar(n, x_scale, "x_scale"), factor]

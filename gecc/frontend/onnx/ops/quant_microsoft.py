@@ -91,7 +91,7 @@ def qgemm(n: Node) -> SSAValue:
     if transpose_b and rank(b_zero) == 1 and shape(b_zero) != (1,):
         b_zero = n.build.unsqueeze(b_zero, [1])
     wide_a, wide_b = centred(n, a, _one(n, 2)), centred(n, b, b_zero)
-    sums = n.add(ge.MatMulV2(wide_a, wide_b, transpose_x1=transpose_a, transpose_x2=transpose_b))
+    sums = n.add(ge.MatMulV2(wide_a, wide_b, transpose_x1=transpose_a, transpose_x2=transpose_b, sums=i32))
     if c is not None:
         sums = n.add(ge.Add(sums, n.build.cast(c, i32)))
     factors = [_one(n, 1), parameter(n, n.input(4))]
@@ -183,7 +183,7 @@ def qlinear_global_average_pool(n: Node) -> SSAValue:
     count = 1
     for i in spatial:
         count *= shape(x)[i]
-    sums = n.add(ge.ReduceSum(centred(n, x, _maybe(n, 2)), spatial, keep_dims=True))
+    sums = n.add(ge.ReduceSum(n.build.cast(centred(n, x, _maybe(n, 2)), i32), spatial, keep_dims=True))
     y_scale = _one(n, 3)
     divisor = n.add(ge.Mul(y_scale, n.build.scalar(count, y_scale)))
     return requantize(n, sums, [_one(n, 1)], divisor, _maybe(n, 4), element(x))
