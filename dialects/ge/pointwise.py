@@ -23,7 +23,6 @@ from gecc.dialects.ge.types import (
     INTEGER,
     NUMERIC,
     SIGNED,
-    UNSIGNED,
     AnyTensor,
     DTypes,
     broadcast,
@@ -404,9 +403,9 @@ class BitwiseXor(Binary):
     """Bits set in one alone"""
 
 
-@entry(UNSIGNED)
+@entry(INTEGER)
 class BitShift(Binary):
-    """x1 shifted by x2 bits; 0 when x2 is the width or more"""
+    """x1 shifted by x2 bits; to the right signed integers keep their sign. All bits leave for x2 beyond the width"""
 
     direction = word_prop("LEFT", "RIGHT")
 
@@ -471,4 +470,26 @@ class Cast(GeOp):
     def infer(self) -> Sequence[AnyTensor]:
         check_dtype("x", self.x, ANY)
         check_dtype("result", self.result, ANY)
+        return [like(tensor(self.x), element=elem(self.result))]
+
+
+@ge_op
+class BitCast(GeOp):
+    """The bits of x read as the result's element type, which is as wide."""
+
+    x = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    def __init__(self, x: Value, to: Attribute) -> None:
+        from xdsl.ir import SSAValue
+
+        self.setup([x], {}, [like(tensor(SSAValue.get(x)), element=to)])
+
+    def infer(self) -> Sequence[AnyTensor]:
+        check_dtype("x", self.x, ANY)
+        check_dtype("result", self.result, ANY)
+        from gecc.weights import item_bytes
+
+        if item_bytes(elem(self.x)) != item_bytes(elem(self.result)):
+            raise VerifyException(f"x has element type {elem(self.x)}, which is not as wide as {elem(self.result)}")
         return [like(tensor(self.x), element=elem(self.result))]

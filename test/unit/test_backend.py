@@ -168,3 +168,26 @@ def test_an_index_out_of_range_fails_the_run() -> None:
         run("ScatterND", [x, np.array([[3]]), x[:1]])
     with pytest.raises(KernelError):
         run("ReverseSequence", [x, np.array([4, 0])])
+
+
+def test_a_norm_of_zero_gives_zeros() -> None:
+    x = np.array([[0.0, 0.0], [3.0, 4.0]], np.float32)
+    np.testing.assert_allclose(run("LpNormalization", [x], axis=1)[0], [[0, 0], [0.6, 0.8]], rtol=1e-6)
+
+
+def test_a_row_is_computed_in_its_own_type_whatever_the_result_has() -> None:
+    double = TensorProto.DOUBLE
+    nodes = [helper.make_node("Softmax", ["x"], ["s"]), helper.make_node("Cast", ["s"], ["y"], to=FLOAT)]
+    graph = model(nodes, {"x": (double, [3, 50])}, {"y": (FLOAT, [3, 50])})
+    x = np.random.default_rng(4).uniform(-9, 9, (3, 50))
+    e = np.exp(x)
+    np.testing.assert_array_equal(
+        backend.run_model(graph, [x], **OPTIONS)[0], (e / e.sum(1, keepdims=True)).astype(np.float32)
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_signed_shifts_native(dtype: type) -> None:
+    x, n = np.array([-8, 4, -1, 64], dtype), np.array([-1, 2, 100, 1], dtype)
+    node = helper.make_node("BitShift", ["x", "n"], ["y"], direction="RIGHT")
+    assert backend.run_node(node, [x, n], opset_version=28, **OPTIONS)[0].tolist() == [-1, 1, -1, 32]

@@ -74,10 +74,13 @@ def modulo(op: ge.Mod, a: Array, b: Array) -> Array:
 
 
 def shift(op: ge.BitShift, a: Array, b: Array) -> Array:
-    """a shifted by b bits; 0 when b is the width or more."""
+    """a shifted by b bits; for b below 0, or the width and more, what a shift of all bits gives."""
     width = 8 * a.dtype.itemsize
+    within = (b >= 0) & (b < width)
+    if op.direction.data == "RIGHT" and a.dtype.kind == "i":
+        return np.right_shift(a, np.where(within, b, width - 1).astype(b.dtype))
     move = np.left_shift if op.direction.data == "LEFT" else np.right_shift
-    return np.where(b < width, move(a, np.where(b < width, b, 0).astype(b.dtype)), a.dtype.type(0))
+    return np.where(within, move(a, np.where(within, b, 0).astype(b.dtype)), a.dtype.type(0))
 
 
 def cast(env: Env, op: ge.Cast, x: Array) -> Array:
@@ -88,6 +91,12 @@ def cast(env: Env, op: ge.Cast, x: Array) -> Array:
     if target.kind in "iu" and x.dtype.kind not in "iub" and target != np.uint64:
         x = wide(x).astype(np.int64)
     return x.astype(target)
+
+
+def bit_cast(env: Env, op: ge.BitCast, x: Array) -> Array:
+    """The same bytes as another type; bool is 0 or 1."""
+    target = env.dtype(ge.elem(op.result))
+    return x != 0 if target == np.bool_ else np.ascontiguousarray(x).view(target).reshape(x.shape)
 
 
 MEANINGS.update(
@@ -126,6 +135,7 @@ MEANINGS.update(
         ge.Softplus: _simple(lambda x: np.logaddexp(x, x.dtype.type(0))),
         ge.Silu: _simple(lambda x: x * sigmoid(x)),
         ge.LogicalNot: _simple(np.logical_not),
+        ge.BitCast: bit_cast,
         ge.BitwiseNot: _simple(np.bitwise_not),
         ge.BitwiseAnd: _simple(np.bitwise_and),
         ge.BitwiseOr: _simple(np.bitwise_or),

@@ -211,8 +211,10 @@ def _width(value: SSAValue) -> int:
 
 def _shift(b: Body, op: ge.BitShift, e: Attribute, v: Sequence[SSAValue]) -> SSAValue:
     x, y = v
-    width = _width(x)
-    within = b.compare("lt", y, width, unsigned=True)
+    width, unsigned = _width(x), is_unsigned(e)
+    within = b.compare("lt", y, width, unsigned=True)  # a negative number of bits counts as too many
+    if op.direction.data == "RIGHT" and not unsigned:
+        return b.binary("shr", x, b.select(within, y, width - 1))
     kind = "shl" if op.direction.data == "LEFT" else "shr"
     return b.select(within, b.binary(kind, x, b.select(within, y, 0), unsigned=True), 0)
 

@@ -8,8 +8,8 @@ func.func @floats(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @signed(%x: tensor<4xi8>) {
-  // CHECK: x1 has element type i8
-  %0 = ge.BitShift(%x, %x) direction LEFT : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+func.func @flags(%x: tensor<4xi1>) {
+  // CHECK: x1 has element type i1
+  %0 = ge.BitShift(%x, %x) direction LEFT : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   func.return
 }

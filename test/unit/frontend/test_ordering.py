@@ -32,6 +32,13 @@ CASES = [
     ),
 ]
 
+CACHE, UPDATE = floats(2, 3, 4, 5), floats(2, 3, 2, 5)
+CASES += [
+    Case("TensorScatter", 24, [CACHE, UPDATE, np.array([1, 2])], reference=True, dynamic=False),
+    Case("TensorScatter", 24, [CACHE, UPDATE], reference=True, dynamic=False),
+    Case("TensorScatter", 24, [CACHE, UPDATE, np.array([3, 2])], {"mode": "circular"}, reference=True, dynamic=False),
+]
+
 EQUATIONS = [
     ("ij->ji", [floats(2, 3)]),
     ("ij", [floats(2, 3)]),

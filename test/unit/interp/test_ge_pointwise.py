@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects import ge
-from gecc.dialects.ge.types import bf16, f16, f32, f64, i8, i32, i64, ui8
+from gecc.dialects.ge.types import bf16, f16, f32, f64, i8, i32, i64, ui8, ui32
 from gecc.interp.special import erf, erfc
 
 SHAPES = [(), (7,), (3, 1, 5), (0, 4), (2, 3, 5, 7)]
@@ -99,7 +100,25 @@ def test_bits(check, rng) -> None:
                 lambda a, b, d=direction: ge.BitShift(a, b, direction=d), "BitShift", [x, y], {"direction": direction}
             )
             far = np.array([8 * dtype().itemsize, 255], dtype)
+            # all bits leave
             assert not check.run(lambda a, b, d=direction: ge.BitShift(a, b, direction=d), [x[:1, :2], far])[0].any()
+
+
+def test_signed_shifts(check) -> None:
+    x, n = np.array([-8, 4, -1, -128], np.int8), np.array([-1, -8, 9, 1], np.int8)
+    shift = lambda d: check.run(lambda a, b: ge.BitShift(a, b, direction=d), [x, n])[0].tolist()  # noqa: E731
+    assert shift("RIGHT") == [-1, 0, -1, -64]
+    assert shift("LEFT") == [0, 0, 0, 0]
+
+
+def test_bit_cast(check) -> None:
+    x = np.array([[1.0, -0.0], [np.inf, 1e-45]], np.float32)
+    for target in (i32, ui32):
+        got = check.run(lambda a, t=target: ge.BitCast(a, t), [x])[0]
+        assert got.view(np.float32).tobytes() == x.tobytes()
+    assert check.run(lambda a: ge.BitCast(a, ui8), [np.array([True, False])])[0].tolist() == [1, 0]
+    with pytest.raises(VerifyException, match="x has element type f32, which is not as wide as i64"):
+        ge.BitCast(ge.const(x), i64).verify()
 
 
 def test_silu_and_rsqrt_are_their_definitions(check, rng) -> None:

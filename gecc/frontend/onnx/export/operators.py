@@ -316,6 +316,18 @@ def dyn_pad(e: Emitter, op: ge.DynPad) -> None:
     e.node("Pad", [op.x, op.pads, op.value, op.axes], op.result, mode=op.mode.data)
 
 
+@export(ge.CumSum)
+def cumulative_sum(e: Emitter, op: ge.CumSum) -> None:
+    axis = e.constant(np.array(op.axis.value.data))
+    e.node("CumSum", [op.x, axis], op.result, exclusive=plain(op.exclusive), reverse=plain(op.reverse))
+
+
+@export(ge.TopK)
+def top_k(e: Emitter, op: ge.TopK) -> None:
+    count, kept = e.ints([op.k.value.data]), {"axis": op.axis.value.data, "largest": plain(op.largest)}
+    e.node_of_many("TopK", [op.x, count], list(op.results), **kept)
+
+
 @export(ge.Split)
 def split(e: Emitter, op: ge.Split) -> None:
     e.node_of_many("Split", [op.x, e.ints(op.sizes.get_values())], list(op.results), axis=op.axis.value.data)

@@ -15,7 +15,7 @@ from gecc.frontend.onnx.builder import element, rank, shape
 from gecc.frontend.onnx.model import NUMPY_DTYPES, type_name
 from gecc.frontend.onnx.node import Node
 from gecc.frontend.onnx.registry import onnx_op
-from gecc.weights import element_type, numpy_dtype
+from gecc.weights import element_type, item_bytes, numpy_dtype
 
 UnaryOp: TypeAlias = Callable[[SSAValue], Operation]
 BinaryOp: TypeAlias = Callable[[SSAValue, SSAValue], Operation]
@@ -148,6 +148,15 @@ def bit_shift(n: Node) -> SSAValue:
 def cast(n: Node) -> SSAValue:
     """Conversion to the element type `to`."""
     return n.build.cast(n.input(0), cast_target(n, n.attr_int("to")))
+
+
+@onnx_op("BitCast", since=26)
+def bit_cast(n: Node) -> SSAValue:
+    """The bits as the element type `to`, which is as wide."""
+    x, to = n.input(0), cast_target(n, n.attr_int("to"))
+    if item_bytes(element(x)) != item_bytes(to):
+        n.invalid(f"{to} is not as wide as {element(x)}")
+    return n.add(ge.BitCast(x, to))
 
 
 @onnx_op("CastLike", since=15)
