@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test bench clean
+.PHONY: demo test conformance bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/python test/digits/run.py build
@@ -18,6 +18,10 @@ test: $(VENV)/ready
 	$(BIN)/lit -s -j $(JOBS) test
 	$(BIN)/python -m test.mutate
 	$(BIN)/pytest -q -n $(JOBS)
+
+# The cases that onnx ships for backends: counts, and why what is refused is refused.
+conformance: $(VENV)/ready
+	$(BIN)/python -m test.conformance --jobs $(JOBS)
 
 bench: $(VENV)/ready
 	$(BIN)/python -m pip install -q -e ".[test,bench]"

@@ -54,7 +54,11 @@ def report(outcomes: Sequence[Outcome]) -> str:
     for row in rows:
         total = sum(counts[row].values())
         lines.append("".join([f"{row:20}", *(f"{counts[row][s]:12}" for s in STATUSES), f"{total:8}"]))
-    lines += [f"\n{o.status} {o.case.group} {o.case.name}: {_short(o.message)}" for o in outcomes if o.status in FAULTS]
+    lines += [
+        f"\n{o.status} {o.case.group} {o.case.name}: {_short(o.message)}"
+        for o in outcomes
+        if o.status in (*FAULTS, "disputed")
+    ]
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for outcome in outcomes:
         if outcome.status == "unsupported":

@@ -10,13 +10,26 @@ from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Any
 
+import numpy as np
+import onnxruntime
+from onnx import ModelProto
 from xdsl.utils.exceptions import VerifyException
 
 from test.conformance.cases import Case
 
-STATUSES = ("pass", "wrong", "error", "crash", "timeout", "unsupported")
+STATUSES = ("pass", "disputed", "wrong", "error", "crash", "timeout", "unsupported")
 """`wrong`: other values, shapes or types than expected. `error`: an exception that is no clear refusal."""
+
+DISPUTED = {
+    "test_resize_downsample_scales_linear_align_corners": "the standard's text divides by the size of the result less "
+    "one, and so does ONNX Runtime; the expected values come from the size before it is rounded down",
+}
+"""Cases whose expected values contradict the standard's text. Our results must then be those of ONNX Runtime."""
+
+HALF_TOLERANCE = 2.0**-9
+"""Two units in the last place of float16: what onnx's own comparison allows to bfloat16, but forgets for float16."""
 
 
 UNEXPECTED = (
@@ -52,11 +65,19 @@ def run_case(case: Case) -> tuple[str, str]:
     except (GeccError, *UNEXPECTED) as error:
         return "error", f"{type(error).__name__}: {error}"
     try:
-        for found, (_, expected) in zip(results, sets, strict=True):
-            Runner.assert_similar_outputs(expected, found, case.source.rtol, case.source.atol)
+        for found, (inputs, expected) in zip(results, sets, strict=True):
+            wanted = _from_runtime(model, inputs) if case.name in DISPUTED else expected
+            half = any(getattr(value, "dtype", None) == np.float16 for value in wanted)
+            rtol = max(case.source.rtol, HALF_TOLERANCE) if half else case.source.rtol
+            Runner.assert_similar_outputs(wanted, found, rtol, case.source.atol)
     except (AssertionError, TypeError) as difference:  # the latter: a sequence where none is expected
         return "wrong", str(difference)
-    return "pass", ""
+    return ("disputed", DISPUTED[case.name]) if case.name in DISPUTED else ("pass", "")
+
+
+def _from_runtime(model: ModelProto, inputs: Sequence[Any]) -> Sequence[Any]:
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, dict(zip((i.name for i in model.graph.input), inputs, strict=True)))
 
 
 def run_all(cases: Sequence[Case], *, jobs: int, timeout: float) -> Iterator[Outcome]:
