@@ -16,7 +16,7 @@ from gecc.rewrite import Pattern, Rewriter
 
 
 def bias_epilogue(element: Attribute, accumulator: Attribute, *, dimension: int, bias: int | None) -> fused.EpilogueFn:
-    """For a result and a bias of `element`: the epilogue `acc + bias[d[dimension]]`, converted to `element`; `bias` is the position of its operand."""
+    """The epilogue `acc + bias[d[dimension]]` for a result and a bias of `element`; `bias` is its operand's position."""
 
     def write(b: Body, d: Values, acc: SSAValue, t: Values) -> SSAValue:
         if bias is not None:

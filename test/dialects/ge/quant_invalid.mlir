@@ -69,3 +69,19 @@ func.func @main(%x: tensor<2x4xi8>, %s: tensor<4xf32>) {
   %r = ge.Dequantize(%x, %s) axis 2 : (tensor<2x4xi8>, tensor<4xf32>) -> tensor<2x4xf32>
   func.return
 }
+
+// -----
+
+// CHECK: bias has element type i16, but the result has i32
+func.func @main(%a: tensor<2x4xi16>, %b: tensor<4x3xi16>, %c: tensor<3xi16>) {
+  %r = ge.MatMulV2(%a, %b, %c) : (tensor<2x4xi16>, tensor<4x3xi16>, tensor<3xi16>) -> tensor<2x3xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: element type i32 is not i64
+func.func @main(%a: tensor<2x4xi64>, %b: tensor<4x3xi64>) {
+  %r = ge.MatMulV2(%a, %b) : (tensor<2x4xi64>, tensor<4x3xi64>) -> tensor<2x3xi32>
+  func.return
+}

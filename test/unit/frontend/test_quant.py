@@ -35,7 +35,9 @@ def scales(*shape: int) -> Array:
 QUANTIZE = [
     *(Case("QuantizeLinear", 10, [TIES, one(0.5), one(3, d)], note=d) for d in ("int8", "uint8")),
     Case("QuantizeLinear", 10, [TIES, one(0.5)]),
-    Case("QuantizeLinear", 23, [ints(4, 5, low=-400, high=400, dtype=np.int32), one(3), one(-7, np.int8)], reference=True),
+    Case(
+        "QuantizeLinear", 23, [ints(4, 5, low=-400, high=400, dtype=np.int32), one(3), one(-7, np.int8)], reference=True
+    ),
     Case(
         "QuantizeLinear", 10, [np.array([np.inf, -np.inf, 3e38, -3e38, -0.0], np.float32), one(0.001), one(9, np.uint8)]
     ),
@@ -127,6 +129,8 @@ CONVOLUTIONS = [
         {"group": 4, "auto_pad": "SAME_UPPER"},
     ),
 ]
+
+INTEGER_PRODUCTS = [case for case in PRODUCTS if "Conv" not in case.op]
 
 
 @pytest.mark.parametrize("case", [*QUANTIZE, *DEQUANTIZE, *DYNAMIC, *PRODUCTS, *CONVOLUTIONS], ids=lambda c: c.id)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type
+from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from gecc.dialects import ge
+from gecc.interp import run_module
 from gecc.weights import element_type
-from test.unit.interp.fused_cases import Array, check, labels, random
+from test.unit.interp.fused_cases import Array, check, labels, module_of, random
 
 QUANTISED = ("int8", "uint8", "int16", "uint16")
 FLOATS = {"float16": Float16Type(), "float32": Float32Type(), "float64": Float64Type()}
@@ -93,3 +94,17 @@ def test_quantise_joins_the_epilogue_of_a_product() -> None:
     inputs = [random((5, 8), seed=1), random((8, 6), seed=2)]
     lowered = check(build, *inputs, scale, zero, passes=["fused-fuse-epilogues"])
     assert labels(lowered) == ["MatMulV2Quantize"]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+def test_products_of_narrow_integers(dtype: str) -> None:
+    """Summed in i32, where those of the operands' own type would wrap."""
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(info.min, info.max + 1, shape).astype(dtype) for shape in ((5, 9), (9, 4)))
+    bias = rng.integers(-9999, 9999, 4).astype(np.int32)
+    check(lambda a, b, c: ge.MatMulV2(a, b, c, sums=IntegerType(32)), a, b, bias)
+    (product,) = run_module(module_of(lambda a, b: ge.MatMulV2(a, b, sums=IntegerType(32)), [a, b]), [a, b]).values()
+    np.testing.assert_array_equal(product, a.astype(np.int32) @ b.astype(np.int32))
+    x, w = (rng.integers(info.min, info.max + 1, s).astype(dtype) for s in ((2, 4, 6, 5), (6, 2, 3, 3)))
+    check(lambda x, w: ge.Conv2D(x, w, pads=(1, 1, 1, 1), group=2, sums=IntegerType(32)), x, w)

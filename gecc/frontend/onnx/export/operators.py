@@ -209,7 +209,10 @@ def matmul(e: Emitter, op: ge.MatMulV2) -> None:
     for value, flag in zip((op.a, op.b), flags, strict=True):
         order = list(range(ge.rank(value)))
         order[-2:] = order[-1], order[-2]
-        sides.append(e.node("Transpose", [value], perm=order) if flag else value)
+        side = e.node("Transpose", [value], perm=order) if flag else value
+        if ge.elem(op.result) != ge.elem(value):  # MatMul knows no i8 and i16
+            side = e.node("Cast", [side], to=DATA_TYPES[ge.elem(op.result)])
+        sides.append(side)
     if op.bias is None:
         e.node("MatMul", sides, op.result)
     else:
