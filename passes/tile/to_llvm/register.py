@@ -326,5 +326,5 @@ def _store_tile(k: KernelLowering, op: Operation) -> None:
 def _shifted_iota(b: Builder, width: int, start: int) -> SSAValue:
     from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
-    type_ = vector(i32, width)
+    type_ = VectorType(i32, [width])
     return b.constant(DenseIntOrFPElementsAttr.from_list(type_, [start + i for i in range(width)]), type_)
