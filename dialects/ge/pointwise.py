@@ -407,7 +407,7 @@ class BitwiseXor(Binary):
 class BitShift(Binary):
     """x1 shifted by x2 bits; to the right signed integers keep their sign. All bits leave for x2 beyond the width"""
 
-    direction = word_prop("LEFT", "RIGHT")
+    direction = word_prop("LEFT", "RIGHT", default="LEFT")
 
 
 @entry(NUMERIC)

@@ -125,7 +125,6 @@ EXPORTS.update(
         ge.LeakyRelu: _same("LeakyRelu", alpha="alpha"),
         ge.Elu: _same("Elu", alpha="alpha"),
         ge.Mod: _same("Mod", fmod="fmod"),
-        ge.BitShift: _same("BitShift", direction="direction"),
         ge.ScatterElements: _same("ScatterElements", axis="axis", reduction="reduction"),
         ge.ScatterND: _same("ScatterND", reduction="reduction"),
         ge.ReverseSequence: _same("ReverseSequence", batch_axis="batch_axis", time_axis="time_axis"),
@@ -317,6 +316,23 @@ def pad(e: Emitter, op: ge.Pad) -> None:
 @export(ge.DynPad)
 def dyn_pad(e: Emitter, op: ge.DynPad) -> None:
     e.node("Pad", [op.x, op.pads, op.value, op.axes], op.result, mode=op.mode.data)
+
+
+@export(ge.BitShift)
+def bit_shift(e: Emitter, op: ge.BitShift) -> None:
+    if ge.elem(op.x1) in ge.SIGNED:
+        raise e.refuse("shifts of signed integers came to the standard after the opset that is written")
+    e.node("BitShift", [op.x1, op.x2], op.result, direction=op.direction.data)
+
+
+@export(ge.BitCast)
+def bit_cast(e: Emitter, op: ge.BitCast) -> None:
+    raise e.refuse("BitCast came to the standard after the opset that is written")
+
+
+@export(ge.CumProd)
+def cumulative_product(e: Emitter, op: ge.CumProd) -> None:
+    raise e.refuse("CumProd came to the standard after the opset that is written")
 
 
 @export(ge.CumSum)
