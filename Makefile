@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test smith bench clean
+.PHONY: demo test smith conformance bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/python test/digits/run.py build
@@ -22,6 +22,10 @@ test: $(VENV)/ready
 
 smith: $(VENV)/ready
 	$(BIN)/python -m gecc.debug.smith --count 2000 --jobs $(JOBS)
+
+# The cases that onnx ships for backends: counts, and why what is refused is refused.
+conformance: $(VENV)/ready
+	$(BIN)/python -m test.conformance --jobs $(JOBS)
 
 bench: $(VENV)/ready
 	$(BIN)/python -m pip install -q -e ".[test,bench]"

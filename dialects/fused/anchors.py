@@ -7,6 +7,8 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
+    Float32Type,
+    Float64Type,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -249,7 +251,7 @@ class SoftmaxOp(FusedOp):
     """Softmax along `axis` of the values that `prologue` computes; with `log` the logarithm of it.
 
     Regions: `prologue` (indices, tensors) yields x at these indices; `epilogue` (indices, softmax of x, tensors)
-    yields the result's element. Both scalars have `compute_type` of the result. Rows are shifted by their maximum.
+    yields the result's element. Both scalars are of one type, f32 or f64. Rows are shifted by their maximum.
     """
 
     name = "fused.softmax"
@@ -286,7 +288,7 @@ class SoftmaxOp(FusedOp):
     @property
     def accumulator(self) -> Attribute:
         """The type of the prologue's and the epilogue's scalar."""
-        return compute_type(self.result_type.get_element_type())
+        return _row_scalar(self, self.epilogue)
 
     def verify_op(self) -> None:
         _verify_row_op(self, self.axis.value.data, self.prologue, self.epilogue, self.accumulator)
@@ -337,7 +339,7 @@ class NormOp(FusedOp):
     @property
     def accumulator(self) -> Attribute:
         """The type of the prologue's and the epilogue's scalar."""
-        return compute_type(self.result_type.get_element_type())
+        return _row_scalar(self, self.epilogue)
 
     def verify_op(self) -> None:
         if self.kind.data not in NORM_KINDS:
@@ -345,6 +347,14 @@ class NormOp(FusedOp):
         if self.epsilon.value.data < 0:
             raise VerifyException(f"{self.name}: epsilon is {self.epsilon.value.data}, expected at least 0")
         _verify_row_op(self, self.axis.value.data, self.prologue, self.epilogue, self.accumulator)
+
+
+def _row_scalar(op: FusedOp, epilogue: Region) -> Attribute:
+    """The type in which a row is computed: f32 or f64 as the epilogue takes it, which may convert what it yields."""
+    rank = op.result_type.get_num_dims()
+    args = epilogue.block.args if len(epilogue.blocks) == 1 else ()
+    given = args[rank].type if rank < len(args) else None
+    return given if isinstance(given, Float32Type | Float64Type) else compute_type(op.result_type.get_element_type())
 
 
 def _verify_row_op(op: FusedOp, axis: int, prologue: Region, epilogue: Region, scalar: Attribute) -> None:

@@ -24,8 +24,9 @@ INDEX = IndexType()
 UNARY: dict[str, type[Operation]] = {
     op.name.removeprefix("math."): op
     for op in (
-        math.AbsFOp, math.AbsIOp, math.CeilOp, math.CosOp, math.ErfOp, math.ExpOp, math.FloorOp, math.Log1pOp,
-        math.LogOp, math.RoundEvenOp, math.RsqrtOp, math.SinOp, math.SqrtOp, math.TanhOp, math.TruncOp,
+        math.AbsFOp, math.AbsIOp, math.AcosOp, math.AcoshOp, math.AsinOp, math.AsinhOp, math.AtanOp, math.AtanhOp,
+        math.CeilOp, math.CosOp, math.CoshOp, math.ErfOp, math.ExpOp, math.FloorOp, math.Log1pOp, math.LogOp,
+        math.RoundEvenOp, math.RsqrtOp, math.SinOp, math.SinhOp, math.SqrtOp, math.TanOp, math.TanhOp, math.TruncOp,
     )
 }  # fmt: skip
 """Operations of one float that `Body.math` knows by the name after the dot."""
@@ -50,6 +51,8 @@ _SIGNED: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
     "and": arith.AndIOp,
     "or": arith.OrIOp,
     "xor": arith.XOrIOp,
+    "shl": arith.ShLIOp,
+    "shr": arith.ShRSIOp,
 }
 _UNSIGNED: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
     **_SIGNED,
@@ -57,6 +60,7 @@ _UNSIGNED: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
     "rem": arith.RemUIOp,
     "max": arith.MaxUIOp,
     "min": arith.MinUIOp,
+    "shr": arith.ShRUIOp,
 }
 _FOLD: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
@@ -151,7 +155,7 @@ class Body:
         return self.emit(CheckIndexOp(index if isinstance(index, SSAValue) else self.index(int(index)), bound))
 
     def binary(self, kind: str, a: Scalar, b: Scalar, *, unsigned: bool = False) -> SSAValue:
-        """`kind` is add, sub, mul, div, rem, max, min, and, or, xor, pow; the types of a and b choose the operation."""
+        """`kind` is add, sub, mul, div, rem, max, min, and, or, xor, shl, shr, pow; the types of a and b choose the operation."""
         x, y = self.known(a), self.known(b)
         if x is not None and y is not None:
             if kind in _FOLD:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -24,6 +24,9 @@ from gecc.dialects.ge.types import (
     check_same_dtype,
     dims,
     elem,
+    i8,
+    i16,
+    i32,
     like,
     rank,
     row_major,
@@ -37,7 +40,8 @@ from gecc.dialects.ge.windows import check_window, conv_extent, deconv_extent
 class MatMulV2(GeOp):
     """Matrix product of the last two dimensions; the others broadcast. `bias` [N] is added.
 
-    a: [.., M, K] ([.., K, M] when transpose_x1), b: [.., K, N] ([.., N, K] when transpose_x2) -> [.., M, N].
+    a: [.., M, K] ([.., K, M] when transpose_x1), b: [.., K, N] ([.., N, K] when transpose_x2) -> [.., M, N]. Products
+    of i8 and i16 are summed in i32 when that is the declared result type (`sums`).
     """
 
     a = operand_def(TensorType)
@@ -55,14 +59,19 @@ class MatMulV2(GeOp):
         *,
         transpose_x1: bool = False,
         transpose_x2: bool = False,
+        sums: Attribute | None = None,
         result_type: AnyTensor | None = None,
     ) -> None:
         properties = {"transpose_x1": transpose_x1, "transpose_x2": transpose_x2}
-        self.setup([a, b, bias], properties, types_of(result_type))
+        self.setup([a, b, bias], properties, types_of(result_type) or _only_element(sums))
+        if sums is not None:
+            self.result._type = self.infer()[0]
 
     def infer(self) -> Sequence[AnyTensor]:
         check_dtype("a", self.a, NUMERIC)
-        check_same_dtype(a=self.a, b=self.b, bias=self.bias)
+        check_same_dtype(a=self.a, b=self.b)
+        element = _result_element(self.a, self.result)
+        _check_bias_element(self.bias, element)
         for name, value in (("a", self.a), ("b", self.b)):
             check_row_major(name, value)
             if rank(value) < 2:
@@ -78,14 +87,15 @@ class MatMulV2(GeOp):
             check_rank("bias", self.bias, 1)
             if not agree(dims(self.bias)[0], b[-1]):
                 raise VerifyException(f"bias has {dims(self.bias)[0]} elements, expected N = {b[-1]}")
-        return [row_major([*broadcast(a[:-2], b[:-2]), a[-2], b[-1]], elem(self.a))]
+        return [row_major([*broadcast(a[:-2], b[:-2]), a[-2], b[-1]], element)]
 
 
 @ge_op
 class Conv2D(GeOp):
     """Convolution (correlation) of x [N, C, H, W] with w [O, C / group, KH, KW], plus bias [O].
 
-    pads are top, left, bottom, right. Result [N, O, OH, OW], in the layout of x.
+    pads are top, left, bottom, right. Result [N, O, OH, OW], in the layout of x. Sums of i32 wrap; products
+    of i8 and i16 are summed in i32 when that is the declared result type (`sums`).
     """
 
     x = operand_def(TensorType)
@@ -107,10 +117,13 @@ class Conv2D(GeOp):
         pads: Sequence[int] = (0, 0, 0, 0),
         dilations: Sequence[int] = (1, 1),
         group: int = 1,
+        sums: Attribute | None = None,
         result_type: AnyTensor | None = None,
     ) -> None:
         properties = {"strides": strides, "pads": pads, "dilations": dilations, "group": group}
-        self.setup([x, w, bias], properties, types_of(result_type))
+        self.setup([x, w, bias], properties, types_of(result_type) or _only_element(sums))
+        if sums is not None:
+            self.result._type = self.infer()[0]
 
     def infer(self) -> Sequence[AnyTensor]:
         _check_operands(self)
@@ -125,7 +138,7 @@ class Conv2D(GeOp):
         strides, pads, dilations = check_window(self.strides, self.pads, self.dilations)
         oh = conv_extent("height", h, kh, strides[0], pads[0], pads[2], dilations[0])
         ow = conv_extent("width", w, kw, strides[1], pads[1], pads[3], dilations[1])
-        return [like(tensor(self.x), (n, oc, oh, ow))]
+        return [like(tensor(self.x), (n, oc, oh, ow), _result_element(self.x, self.result))]
 
 
 @ge_op
@@ -187,11 +200,28 @@ class ConvTranspose2D(GeOp):
 
 
 def _check_operands(op: Conv2D | ConvTranspose2D) -> None:
-    check_dtype("x", op.x, FLOAT)
-    check_same_dtype(x=op.x, w=op.w, bias=op.bias)
+    check_dtype("x", op.x, FLOAT if isinstance(op, ConvTranspose2D) else (*FLOAT, i8, i16, i32))
+    check_same_dtype(x=op.x, w=op.w)
+    _check_bias_element(op.bias, _result_element(op.x, op.result))
     check_rank("x", op.x, 4)
     check_rank("w", op.w, 4)
     check_row_major("w", op.w)
+
+
+def _only_element(element: Attribute | None) -> list[AnyTensor] | None:
+    """Result types that say the element type until the shape is inferred."""
+    return None if element is None else [row_major((), element)]
+
+
+def _result_element(operand: SSAValue, result: SSAValue) -> Attribute:
+    """The element type of the operands; i32 where that is declared for operands of i8 or i16."""
+    declared = result.type.element_type if isinstance(result.type, TensorType) else None
+    return i32 if declared == i32 and elem(operand) in (i8, i16) else elem(operand)
+
+
+def _check_bias_element(bias: SSAValue | None, expected: Attribute) -> None:
+    if bias is not None and elem(bias) != expected:
+        raise VerifyException(f"bias has element type {elem(bias)}, but the result has {expected}")
 
 
 def _check_group(group: int, what: str, channels: int) -> None:

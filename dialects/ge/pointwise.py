@@ -20,6 +20,7 @@ from gecc.dialects.ge.types import (
     ANY,
     BOOL,
     FLOAT,
+    INTEGER,
     NUMERIC,
     SIGNED,
     AnyTensor,
@@ -189,6 +190,51 @@ class Cos(Unary):
 
 
 @entry(FLOAT)
+class Tan(Unary):
+    """Tangent of radians"""
+
+
+@entry(FLOAT)
+class Asin(Unary):
+    """Inverse sine, in radians; NaN outside [-1, 1]"""
+
+
+@entry(FLOAT)
+class Acos(Unary):
+    """Inverse cosine, in radians; NaN outside [-1, 1]"""
+
+
+@entry(FLOAT)
+class Atan(Unary):
+    """Inverse tangent, in radians"""
+
+
+@entry(FLOAT)
+class Sinh(Unary):
+    """Hyperbolic sine"""
+
+
+@entry(FLOAT)
+class Cosh(Unary):
+    """Hyperbolic cosine"""
+
+
+@entry(FLOAT)
+class Asinh(Unary):
+    """Inverse hyperbolic sine"""
+
+
+@entry(FLOAT)
+class Acosh(Unary):
+    """Inverse hyperbolic cosine; NaN below 1"""
+
+
+@entry(FLOAT)
+class Atanh(Unary):
+    """Inverse hyperbolic tangent; NaN outside [-1, 1]"""
+
+
+@entry(FLOAT)
 class Gelu(Unary):
     """x * Phi(x); `tanh` uses 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))"""
 
@@ -235,6 +281,11 @@ class Silu(Unary):
 @entry(BOOL)
 class LogicalNot(Unary):
     """not x"""
+
+
+@entry(INTEGER)
+class BitwiseNot(Unary):
+    """Every bit of x flipped"""
 
 
 @entry(FLOAT, result=i1)
@@ -337,6 +388,28 @@ class LogicalXor(Binary):
     """x1 xor x2"""
 
 
+@entry(INTEGER)
+class BitwiseAnd(Binary):
+    """Bits set in both"""
+
+
+@entry(INTEGER)
+class BitwiseOr(Binary):
+    """Bits set in either"""
+
+
+@entry(INTEGER)
+class BitwiseXor(Binary):
+    """Bits set in one alone"""
+
+
+@entry(INTEGER)
+class BitShift(Binary):
+    """x1 shifted by x2 bits; to the right signed integers keep their sign. All bits leave for x2 beyond the width"""
+
+    direction = word_prop("LEFT", "RIGHT", default="LEFT")
+
+
 @entry(NUMERIC)
 class PRelu(Binary):
     """x1 where x1 >= 0, else x1 * x2 (the slope)"""
@@ -397,4 +470,26 @@ class Cast(GeOp):
     def infer(self) -> Sequence[AnyTensor]:
         check_dtype("x", self.x, ANY)
         check_dtype("result", self.result, ANY)
+        return [like(tensor(self.x), element=elem(self.result))]
+
+
+@ge_op
+class BitCast(GeOp):
+    """The bits of x read as the result's element type, which is as wide."""
+
+    x = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    def __init__(self, x: Value, to: Attribute) -> None:
+        from xdsl.ir import SSAValue
+
+        self.setup([x], {}, [like(tensor(SSAValue.get(x)), element=to)])
+
+    def infer(self) -> Sequence[AnyTensor]:
+        check_dtype("x", self.x, ANY)
+        check_dtype("result", self.result, ANY)
+        from gecc.weights import item_bytes
+
+        if item_bytes(elem(self.x)) != item_bytes(elem(self.result)):
+            raise VerifyException(f"x has element type {elem(self.x)}, which is not as wide as {elem(self.result)}")
         return [like(tensor(self.x), element=elem(self.result))]

@@ -246,7 +246,8 @@ def work(op: FusedOp) -> int:
 
 
 _HEAVY = (
-    math.ExpOp, math.ErfOp, math.TanhOp, math.LogOp, math.Log1pOp, math.PowFOp, math.SinOp, math.CosOp,
+    math.ExpOp, math.ErfOp, math.TanhOp, math.LogOp, math.Log1pOp, math.PowFOp, math.SinOp, math.CosOp, math.TanOp,
+    math.AsinOp, math.AcosOp, math.AtanOp, math.SinhOp, math.CoshOp, math.AsinhOp, math.AcoshOp, math.AtanhOp,
 )  # fmt: skip
 
 

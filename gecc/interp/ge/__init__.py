@@ -1,5 +1,17 @@
 """The numpy meaning of the ge dialect, exact to ONNX, one file per family of operators."""
 
-from gecc.interp.ge import indexing, linear, movement, norm, pointwise, pool, reduce, shape
+from gecc.interp.ge import indexing, linear, movement, norm, ordering, pointwise, pool, quant, reduce, scatter, shape
 
-__all__ = ["indexing", "linear", "movement", "norm", "pointwise", "pool", "reduce", "shape"]
+__all__ = [
+    "indexing",
+    "linear",
+    "movement",
+    "norm",
+    "ordering",
+    "pointwise",
+    "pool",
+    "quant",
+    "reduce",
+    "scatter",
+    "shape",
+]

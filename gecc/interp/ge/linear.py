@@ -13,7 +13,7 @@ from gecc.interp.base import Array, Env, meaning, wide
 @meaning(ge.MatMulV2)
 def matmul(env: Env, op: ge.MatMulV2, a: Array, b: Array, bias: Array | None) -> Array:
     """The product of the last two dimensions, plus bias."""
-    a, b = wide(a), wide(b)
+    a, b = _summed(env, op, a), _summed(env, op, b)
     if op.transpose_x1.value.data:
         a = np.swapaxes(a, -1, -2)
     if op.transpose_x2.value.data:
@@ -25,7 +25,7 @@ def matmul(env: Env, op: ge.MatMulV2, a: Array, b: Array, bias: Array | None) ->
 @meaning(ge.Conv2D)
 def conv(env: Env, op: ge.Conv2D, x: Array, w: Array, bias: Array | None) -> Array:
     """The sum over kernel taps of a product over input channels."""
-    x, w, groups = wide(x), wide(w), op.group.value.data
+    x, w, groups = _summed(env, op, x), _summed(env, op, w), op.group.value.data
     oh, ow = _extents(op, x, w)
     top, left, bottom, right = op.pads.get_values()
     x = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
@@ -63,6 +63,11 @@ def conv_transpose(env: Env, op: ge.ConvTranspose2D, x: Array, w: Array, bias: A
     top, left, bottom, right = op.pads.get_values()
     out = out.reshape(n, groups * ocg, full_h, full_w)[:, :, top : full_h - bottom, left : full_w - right]
     return out if bias is None else out + wide(bias)[:, None, None]
+
+
+def _summed(env: Env, op: ge.MatMulV2 | ge.Conv2D, side: Array) -> Array:
+    """A side in the type of the sums: narrow integers may have a result of i32."""
+    return wide(side) if side.dtype.kind not in "iu" else side.astype(env.dtype(ge.elem(op.result)), copy=False)
 
 
 def _extents(op: ge.Conv2D, x: Array, w: Array) -> tuple[int, int]:

@@ -73,6 +73,16 @@ def modulo(op: ge.Mod, a: Array, b: Array) -> Array:
     return np.fmod(a, b) if op.fmod.value.data else np.mod(a, b)
 
 
+def shift(op: ge.BitShift, a: Array, b: Array) -> Array:
+    """a shifted by b bits; for b below 0, or the width and more, what a shift of all bits gives."""
+    width = 8 * a.dtype.itemsize
+    within = (b >= 0) & (b < width)
+    if op.direction.data == "RIGHT" and a.dtype.kind == "i":
+        return np.right_shift(a, np.where(within, b, width - 1).astype(b.dtype))
+    move = np.left_shift if op.direction.data == "LEFT" else np.right_shift
+    return np.where(within, move(a, np.where(within, b, 0).astype(b.dtype)), a.dtype.type(0))
+
+
 def cast(env: Env, op: ge.Cast, x: Array) -> Array:
     """Conversion of element types: floats to integers toward zero, anything to bool as not zero."""
     target = env.dtype(ge.elem(op.result))
@@ -81,6 +91,12 @@ def cast(env: Env, op: ge.Cast, x: Array) -> Array:
     if target.kind in "iu" and x.dtype.kind not in "iub" and target != np.uint64:
         x = wide(x).astype(np.int64)
     return x.astype(target)
+
+
+def bit_cast(env: Env, op: ge.BitCast, x: Array) -> Array:
+    """The same bytes as another type; bool is 0 or 1."""
+    target = env.dtype(ge.elem(op.result))
+    return x != 0 if target == np.bool_ else np.ascontiguousarray(x).view(target).reshape(x.shape)
 
 
 MEANINGS.update(
@@ -102,6 +118,15 @@ MEANINGS.update(
         ge.Sign: _simple(np.sign),
         ge.Sin: _simple(np.sin),
         ge.Cos: _simple(np.cos),
+        ge.Tan: _simple(np.tan),
+        ge.Asin: _simple(np.arcsin),
+        ge.Acos: _simple(np.arccos),
+        ge.Atan: _simple(np.arctan),
+        ge.Sinh: _simple(np.sinh),
+        ge.Cosh: _simple(np.cosh),
+        ge.Asinh: _simple(np.arcsinh),
+        ge.Acosh: _simple(np.arccosh),
+        ge.Atanh: _simple(np.arctanh),
         ge.Gelu: _with_op(gelu),
         ge.HardSwish: _simple(lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
         ge.HardSigmoid: _with_op(hard_sigmoid),
@@ -110,6 +135,12 @@ MEANINGS.update(
         ge.Softplus: _simple(lambda x: np.logaddexp(x, x.dtype.type(0))),
         ge.Silu: _simple(lambda x: x * sigmoid(x)),
         ge.LogicalNot: _simple(np.logical_not),
+        ge.BitCast: bit_cast,
+        ge.BitwiseNot: _simple(np.bitwise_not),
+        ge.BitwiseAnd: _simple(np.bitwise_and),
+        ge.BitwiseOr: _simple(np.bitwise_or),
+        ge.BitwiseXor: _simple(np.bitwise_xor),
+        ge.BitShift: _with_op(shift),
         ge.IsNan: _simple(np.isnan),
         ge.Identity: lambda env, op, x: x,
         ge.Add: _simple(np.add),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.dialects.builtin import IntegerType, TensorType, i16
 from xdsl.ir import Operation, SSAValue
 
 from gecc.dialects import fused
@@ -16,9 +16,9 @@ from gecc.rewrite import Pattern, Rewriter
 
 
 class WidenIntegers(Pattern):
-    """The sides of a product of 8 or 16-bit integers are converted to i32 before it.
+    """The sides of a product of i8, ui8 or ui16 are converted to i32 before it.
 
-    A depthwise convolution converts while it loads.
+    The micro-kernel itself widens i16, and a depthwise convolution converts while it loads.
     """
 
     ops: ClassVar = (fused.MatmulOp, fused.ConvOp)
@@ -26,7 +26,7 @@ class WidenIntegers(Pattern):
     def rewrite(self, op: Operation, rw: Rewriter) -> None:
         assert isinstance(op, fused.MatmulOp | fused.ConvOp)
         element, wide = fused.element_of(op.operands[0]), op.accumulator
-        if not isinstance(element, IntegerType) or element == wide or fused.scalar_type(element) == wide:
+        if not isinstance(element, IntegerType) or element == i16 or fused.scalar_type(element) == wide:
             return
         if isinstance(op, fused.ConvOp) and is_depthwise(op):
             return

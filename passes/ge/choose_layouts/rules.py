@@ -23,7 +23,7 @@ ANCHORS = (ge.Conv2D, ge.ConvTranspose2D, ge.MaxPool, ge.AvgPool, ge.Resize)
 FOLLOWERS = (
     *(ge.Pointwise, ge.Cast, ge.BatchNorm, ge.Softmax, ge.LogSoftmax, ge.Concat, ge.Slice, ge.Pad, ge.Split),
     *(ge.Tile, ge.Expand, ge.GlobalAveragePool, ge.GlobalMaxPool, ge.DepthToSpace, ge.SpaceToDepth),
-    *(ge.Reduce, ge.ArgReduce),
+    *(ge.Reduce, ge.ArgReduce, ge.Quantize, ge.Dequantize),
 )
 """Run in either, all operands and results of rank 4 in the same."""
 

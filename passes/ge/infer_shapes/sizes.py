@@ -36,6 +36,7 @@ class KnownSizes(Protocol):
 
 _SAME_AS_FIRST = (
     *(ge.Cast, ge.BatchNorm, ge.LayerNorm, ge.RMSNorm, ge.Softmax, ge.LogSoftmax, ge.TransData, ge.ClipByValue),
+    *(ge.Quantize, ge.Dequantize, ge.BitCast, ge.Cumulative, ge.Scatter, ge.ReverseSequence),
 )
 
 

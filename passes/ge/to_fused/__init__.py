@@ -10,10 +10,22 @@ from xdsl.passes import ModulePass
 
 from gecc.dialects.ge import GeOp
 from gecc.errors import PassError
-from gecc.passes.ge.to_fused import indexing, linear, movement, norm, pointwise, pool, reduce, resize
+from gecc.passes.ge.to_fused import (
+    indexing,
+    linear,
+    movement,
+    norm,
+    ordering,
+    pointwise,
+    pool,
+    quant,
+    reduce,
+    resize,
+    scatter,
+)
 from gecc.rewrite import apply_patterns, location_names
 
-FAMILIES = (pointwise, linear, pool, reduce, norm, movement, indexing, resize)
+FAMILIES = (pointwise, quant, linear, pool, reduce, norm, movement, indexing, resize, ordering, scatter)
 """The modules that hold the patterns, a family each."""
 
 

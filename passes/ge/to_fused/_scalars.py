@@ -209,6 +209,16 @@ def _width(value: SSAValue) -> int:
     return value.type.width.data
 
 
+def _shift(b: Body, op: ge.BitShift, e: Attribute, v: Sequence[SSAValue]) -> SSAValue:
+    x, y = v
+    width, unsigned = _width(x), is_unsigned(e)
+    within = b.compare("lt", y, width, unsigned=True)  # a negative number of bits counts as too many
+    if op.direction.data == "RIGHT" and not unsigned:
+        return b.binary("shr", x, b.select(within, y, width - 1))
+    kind = "shl" if op.direction.data == "LEFT" else "shr"
+    return b.select(within, b.binary(kind, x, b.select(within, y, 0), unsigned=True), 0)
+
+
 def _clip(b: Body, op: Any, e: Attribute, v: Sequence[SSAValue]) -> SSAValue:
     unsigned = is_unsigned(e)
     return b.minimum(b.maximum(v[0], v[1], unsigned=unsigned), v[2], unsigned=unsigned)
@@ -232,6 +242,15 @@ FORMULAS: dict[type[ge.GeOp], Formula] = {
     ge.Sign: _sign,
     ge.Sin: _fn("sin"),
     ge.Cos: _fn("cos"),
+    ge.Tan: _fn("tan"),
+    ge.Asin: _fn("asin"),
+    ge.Acos: _fn("acos"),
+    ge.Atan: _fn("atan"),
+    ge.Sinh: _fn("sinh"),
+    ge.Cosh: _fn("cosh"),
+    ge.Asinh: _fn("asinh"),
+    ge.Acosh: _fn("acosh"),
+    ge.Atanh: _fn("atanh"),
     ge.Gelu: _gelu,
     ge.HardSwish: _hard_swish,
     ge.HardSigmoid: _hard_sigmoid,
@@ -257,6 +276,11 @@ FORMULAS: dict[type[ge.GeOp], Formula] = {
     ge.LogicalAnd: _binary("and"),
     ge.LogicalOr: _binary("or"),
     ge.LogicalXor: _binary("xor"),
+    ge.BitwiseNot: lambda b, op, e, v: b.binary("xor", v[0], -1),
+    ge.BitwiseAnd: _binary("and"),
+    ge.BitwiseOr: _binary("or"),
+    ge.BitwiseXor: _binary("xor"),
+    ge.BitShift: _shift,
     ge.PRelu: _prelu,
     ge.Select: lambda b, op, e, v: b.select(v[0], v[1], v[2]),
     ge.ClipByValue: _clip,

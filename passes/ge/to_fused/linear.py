@@ -16,7 +16,7 @@ from gecc.rewrite import Pattern, Rewriter
 
 
 def bias_epilogue(element: Attribute, accumulator: Attribute, *, dimension: int, bias: int | None) -> fused.EpilogueFn:
-    """The epilogue `acc + bias[d[dimension]]`, converted to `element`; `bias` is the position of its operand."""
+    """The epilogue `acc + bias[d[dimension]]` for a result and a bias of `element`; `bias` is its operand's position."""
 
     def write(b: Body, d: Values, acc: SSAValue, t: Values) -> SSAValue:
         if bias is not None:
@@ -50,7 +50,7 @@ class LowerMatMul(Pattern):
             rank,
             accumulator,
             [a.type, op.b.type, *(extra.type for extra in extras)],
-            bias_epilogue(element, accumulator, dimension=rank - 1, bias=2 if extras else None),
+            bias_epilogue(elem(op.result), accumulator, dimension=rank - 1, bias=2 if extras else None),
         )
         new_ops.append(
             fused.MatmulOp("MatMulV2", a, op.b, extras, result, epilogue, transpose_b=bool(op.transpose_x2.value.data))
@@ -80,7 +80,7 @@ class LowerConv(Pattern):
             4,
             accumulator,
             [op.x.type, op.w.type, *(extra.type for extra in extras)],
-            bias_epilogue(element, accumulator, dimension=1, bias=2 if extras else None),
+            bias_epilogue(elem(op.result), accumulator, dimension=1, bias=2 if extras else None),
         )
         rw.replace(
             op,

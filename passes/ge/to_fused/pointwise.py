@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects import fused, ge
@@ -66,6 +68,26 @@ def _cast(source: Attribute, target: Attribute) -> fused.BodyFn:
     return lambda b, d, t: b.convert(b.load(t[0], d), source, target)
 
 
+class LowerBitCast(Pattern):
+    """ge.BitCast: one scalar, read anew. Signed and unsigned integers are the same scalars; bool is a number here."""
+
+    ops = (ge.BitCast,)
+
+    def rewrite(self, op: Operation, rw: Rewriter) -> None:
+        assert isinstance(op, ge.BitCast)
+        source, target = elem(op.x), elem(op.result)
+
+        def body(b: Body, d: Values, t: Values) -> SSAValue:
+            value, to = b.load(t[0], d), fused.scalar_type(target)
+            if value.type == to:
+                return value
+            if i1 in (value.type, to):
+                return b.convert(value, source, target)
+            return b.emit(arith.BitcastOp(value, to))
+
+        rw.replace(op, fused.generic("BitCast", tensor(op.result), [op.x], body))
+
+
 class LowerIdentity(Pattern):
     """ge.Identity: nothing is left of it."""
 
@@ -95,4 +117,4 @@ class LowerBatchNorm(Pattern):
         rw.replace(op, fused.generic("BatchNorm", result, op.operands, body))
 
 
-PATTERNS: Sequence[type[Pattern]] = (LowerPointwise, LowerCast, LowerIdentity, LowerBatchNorm)
+PATTERNS: Sequence[type[Pattern]] = (LowerPointwise, LowerCast, LowerBitCast, LowerIdentity, LowerBatchNorm)

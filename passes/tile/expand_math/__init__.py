@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from gecc.dialects import tile
 from gecc.dialects.fused import Body
-from gecc.passes.tile.expand_math import exponential, hyperbolic, power, rounding, trigonometric
+from gecc.passes.tile.expand_math import exponential, hyperbolic, inverse, power, rounding, trigonometric
 from gecc.passes.tile.expand_math.calc import Calc
 from gecc.passes.tile.expand_math.rounding import HALVES, narrow, widen
 from gecc.rewrite import Pattern, Rewriter, apply_patterns
@@ -32,6 +32,14 @@ UNARY: dict[type[Operation], Callable[[Calc, SSAValue], SSAValue]] = {
     math.SinOp: trigonometric.sin,
     math.CosOp: trigonometric.cos,
     math.TanOp: trigonometric.tan,
+    math.AtanOp: inverse.atan,
+    math.AsinOp: inverse.asin,
+    math.AcosOp: inverse.acos,
+    math.SinhOp: inverse.sinh,
+    math.CoshOp: inverse.cosh,
+    math.AsinhOp: inverse.asinh,
+    math.AcoshOp: inverse.acosh,
+    math.AtanhOp: inverse.atanh,
     math.RoundOp: rounding.round_away,
     math.RsqrtOp: lambda c, x: c.div(1.0, c.b.math("sqrt", x)),
 }

@@ -3,7 +3,7 @@
 Each step along the depth loads the packed row of the right side as aligned vectors, then broadcasts one scalar for
 each row and feeds it to as many multiply-adds as there are vectors in a row. Rows are addressed as one base register
 plus multiples of the row stride; the multiples pass through empty inline assembly in every iteration, or LLVM's loop
-strength reduction would keep a pointer for each row and run out of registers.
+strength reduction would keep a pointer for each row and run out of registers. Products of i16 take two steps at once.
 """
 
 from __future__ import annotations
@@ -100,10 +100,12 @@ class _Rows:
 
 
 def widen(b: Builder, value: SSAValue, element: Attribute) -> SSAValue:
-    """A scalar or vector in the type of a sum: f16 and bf16 (given as its bits) become f32."""
+    """A scalar or vector in the type of a sum: f16 and bf16 (given as its bits) become f32, i16 becomes i32."""
     target = llvm.like(value.type, element)
     if value.type == target:
         return value
+    if isinstance(element, IntegerType):
+        return b.add(xllvm.SExtOp(value, target))
     if value.type != llvm.like(value.type, i16):
         return b.add(xllvm.FPExtOp(value, target))
     wide = llvm.like(value.type, i32)
@@ -116,6 +118,24 @@ def multiply_add(b: Builder, x: SSAValue, y: SSAValue, total: SSAValue, type_: V
     if isinstance(type_.get_element_type(), IntegerType):
         return b.add(xllvm.AddOp(b.add(xllvm.MulOp(x, y)), total))
     return b.call("llvm.fma", [x, y, total], type_)
+
+
+_PAIRWISE = {16: "llvm.x86.avx512.pmaddw.d.512", 8: "llvm.x86.avx2.pmadd.wd"}
+"""i32 lanes in a vector to the instruction that multiplies pairs of i16 and adds the two products of each lane."""
+
+
+def multiplies_pairs(k: KernelLowering, source: Attribute) -> bool:
+    """Whether products of `source` are summed two steps at a time."""
+    return source == i16 and k.target.machine == "x86_64" and k.target.f32_lanes in _PAIRWISE
+
+
+def pair_product(b: Builder, x: SSAValue, y: SSAValue, width: int) -> SSAValue:
+    """x.low * y.low + x.high * y.high, where each of `width` lanes of i32 holds two i16; the sum wraps."""
+    halves = vector(i16, 2 * width)
+    sides = [b.add(xllvm.BitcastOp(side, halves)) for side in (x, y)]
+    product = b.intrinsic(_PAIRWISE[width], sides, vector(i32, width))
+    assert product is not None
+    return product
 
 
 @lowers(tile.MmaOp)
@@ -164,6 +184,41 @@ def _mma(k: KernelLowering, op: Operation) -> None:
                     accs[at] = multiply_add(b, value, panel_row[v], accs[at], vec)
         return w
 
+    def pair_steps(
+        a: SSAValue, w: SSAValue, multiples: Sequence[SSAValue], accs: list[SSAValue], count: int
+    ) -> SSAValue:
+        """As `steps`, for i16 two at a time: the left side's neighbours are one i32, panel rows are interleaved.
+
+        The second of a pair that `count` cuts off is zero on both sides.
+        """
+        addresses = addressing.offsets(b, a, multiples)
+        sixteen = b.splat_constant(16, vec)
+
+        def panel(step: int, v: int) -> SSAValue:
+            loaded = b.load(b.gep(w, b.int(step * row_bytes + v * width * size)), narrow, align)
+            return b.add(xllvm.ZExtOp(loaded, vec))
+
+        for step in range(0, count, 2):
+            if crowded and step:
+                w = b.opaque(w)
+            panel_row = [panel(step, v) for v in range(vectors)]
+            if step + 1 < count:
+                upper = [b.add(xllvm.ShlOp(panel(step + 1, v), sixteen)) for v in range(vectors)]
+                panel_row = [b.add(xllvm.OrOp(low, high)) for low, high in zip(panel_row, upper, strict=True)]
+            for row in range(rows):
+                address = b.gep(addresses[row], b.int(step * size))
+                if step + 1 < count:
+                    scalar = b.load(address, i32, size)
+                else:
+                    scalar = b.add(xllvm.ZExtOp(b.load(address, i16, size), i32))
+                value = b.splat(scalar, width)
+                for v in range(vectors):
+                    at = row * vectors + v
+                    accs[at] = b.add(xllvm.AddOp(pair_product(b, value, panel_row[v], width), accs[at]))
+        return w
+
+    run = pair_steps if multiplies_pairs(k, source) else steps
+
     def prefetch(w: SSAValue) -> None:
         """Some lines of the block of panel rows that lies `distance` bytes after the one this pass reads."""
         assert distance is not None
@@ -189,7 +244,7 @@ def _mma(k: KernelLowering, op: Operation) -> None:
                 now = list(carried[2 + len(multiples) :])
                 if distance is not None and count == UNROLL:
                     prefetch(w_now)
-                w_now = steps(a_now, w_now, multiples, now, count)
+                w_now = run(a_now, w_now, multiples, now, count)
                 return [b.gep(a_now, b.int(count * size)), b.gep(w_now, b.int(count * row_bytes)), *multiples, *now]
 
             return body

@@ -88,9 +88,9 @@ func.func @main(%a0: tensor<1x4x6x6xf32>, %a1: tensor<6x4x3x3xf32>, %a2: tensor<
 
 // -----
 
-// CHECK: x has element type i32, expected one of f32, f64, f16, bf16
-func.func @main(%a0: tensor<1x4x6x6xi32>, %a1: tensor<6x4x3x3xi32>) {
-  %r = ge.Conv2D(%a0, %a1) : (tensor<1x4x6x6xi32>, tensor<6x4x3x3xi32>) -> tensor<1x6x4x4xi32>
+// CHECK: x has element type i64, expected one of f32, f64, f16, bf16, i8, i16, i32
+func.func @main(%a0: tensor<1x4x6x6xi64>, %a1: tensor<6x4x3x3xi64>) {
+  %r = ge.Conv2D(%a0, %a1) : (tensor<1x4x6x6xi64>, tensor<6x4x3x3xi64>) -> tensor<1x6x4x4xi64>
   func.return
 }
 

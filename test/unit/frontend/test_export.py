@@ -23,6 +23,8 @@ from test.unit.frontend.test_math import NORMS, PRODUCTS, REDUCES, SOFTMAXES
 from test.unit.frontend.test_models import IMPORTED, MODELS
 from test.unit.frontend.test_movement import INDEXED, PARTS, RESHAPES, SHAPES
 from test.unit.frontend.test_pointwise import BINARY, CASTS, UNARY
+from test.unit.frontend.test_quant import DEQUANTIZE, INTEGER_PRODUCTS, QUANTIZE
+from test.unit.frontend.test_quant import DYNAMIC as RANGES
 from test.unit.frontend.test_windows import CONVS, POOLS, RESIZES
 
 FAMILIES = [
@@ -30,6 +32,7 @@ FAMILIES = [
     *(RESHAPES + PARTS + INDEXED + SHAPES),
     *(PRODUCTS + REDUCES + SOFTMAXES + NORMS),
     *(CONVS + POOLS + RESIZES),
+    *(QUANTIZE + DEQUANTIZE + RANGES + INTEGER_PRODUCTS),
 ]
 
 

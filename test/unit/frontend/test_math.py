@@ -70,6 +70,8 @@ NORMS = [
     Case("LayerNormalization", 17, [X, Fixed(floats(4))], outputs=3),
     Case("RMSNormalization", 23, [X, Fixed(floats(4))]),
     Case("MeanVarianceNormalization", 13, [C]),
+    Case("LpNormalization", 7, [X]),
+    Case("LpNormalization", 7, [X], {"p": 1, "axis": 1}),
     Case("MeanVarianceNormalization", 9, [X], {"axes": [1]}),
     Case("LRN", 13, [C], {"size": 3, "alpha": 0.1, "beta": 0.6, "bias": 2.0}, dynamic=False),
 ]

@@ -13,6 +13,11 @@ SPECIAL = np.array([0.0, -0.0, 1.5, -2.5, np.inf, -np.inf, np.nan, 0.5], np.floa
 UNARY = [
     *(Case(op, 13, [X]) for op in ("Relu", "Sigmoid", "Tanh", "Erf", "Exp", "Neg", "Abs", "Floor", "Ceil", "Sign")),
     *(Case(op, 7, [X]) for op in ("Sin", "Cos", "Softplus", "Softsign", "Identity")),
+    *(Case(op, 7, [X]) for op in ("Tan", "Atan")),
+    *(Case(op, 9, [X]) for op in ("Sinh", "Cosh", "Asinh")),
+    *(Case(op, 22, [floats(3, 4, low=-0.99, high=0.99)]) for op in ("Asin", "Acos", "Atanh")),
+    Case("Acosh", 9, [floats(3, 4, low=1.0, high=4.0)]),
+    *(Case("BitwiseNot", 18, [ints(5, dtype=t)], reference=True) for t in (np.int8, np.int64)),
     *(Case(op, 13, [floats(5, low=0.1)]) for op in ("Log", "Sqrt", "Reciprocal")),
     Case("Round", 11, [np.array([0.5, 1.5, 2.5, -0.5, -1.5, 2.4], np.float32)]),
     Case("Relu", 14, [ints(5, dtype=np.int32)]),
@@ -54,6 +59,16 @@ BINARY = [
     *(Case(op, 16, [X, Y]) for op in ("GreaterOrEqual", "LessOrEqual")),
     Case("Equal", 7, [ints(2, 3, low=0, high=3), ints(3, low=0, high=3)]),
     Case("Equal", 13, [X, X]),
+    *(
+        Case(op, 18, [ints(2, 3, dtype=t), ints(3, dtype=t)], reference=True)
+        for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+        for t in (np.int8, np.int64)
+    ),
+    *(
+        Case("BitShift", 11, [ints(2, 3, low=0, high=99, dtype=t), ints(3, low=0, high=8, dtype=t)], {"direction": d})
+        for d in ("LEFT", "RIGHT")
+        for t in (np.uint8, np.uint32)
+    ),
     *(
         Case(op, 7, [ints(2, 3, low=0, high=2).astype(bool), ints(3, low=0, high=2).astype(bool)])
         for op in ("And", "Or", "Xor")

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects import ge
-from gecc.dialects.ge.types import bf16, f16, f32, f64, i8, i32, i64, ui8
+from gecc.dialects.ge.types import bf16, f16, f32, f64, i8, i32, i64, ui8, ui32
 from gecc.interp.special import erf, erfc
 
 SHAPES = [(), (7,), (3, 1, 5), (0, 4), (2, 3, 5, 7)]
@@ -33,6 +34,15 @@ UNARY: list[tuple[type[ge.Unary], str, dict[str, Any], float, float]] = [
     (ge.Sign, "Sign", {}, -3, 3),
     (ge.Sin, "Sin", {}, -7, 7),
     (ge.Cos, "Cos", {}, -7, 7),
+    (ge.Tan, "Tan", {}, -1.4, 1.4),
+    (ge.Asin, "Asin", {}, -1, 1),
+    (ge.Acos, "Acos", {}, -1, 1),
+    (ge.Atan, "Atan", {}, -9, 9),
+    (ge.Sinh, "Sinh", {}, -5, 5),
+    (ge.Cosh, "Cosh", {}, -5, 5),
+    (ge.Asinh, "Asinh", {}, -9, 9),
+    (ge.Acosh, "Acosh", {}, 1, 9),
+    (ge.Atanh, "Atanh", {}, -0.9, 0.9),
     (ge.Gelu, "Gelu", {}, -5, 5),
     (ge.Gelu, "Gelu", {"approximate": "tanh"}, -5, 5),
     (ge.HardSwish, "HardSwish", {}, -5, 5),
@@ -74,6 +84,41 @@ def test_unary_integers(check, rng) -> None:
         for op, name in ((ge.Neg, "Neg"), (ge.Abs, "Abs"), (ge.Sign, "Sign")):
             check(op, name, [x])
     check(ge.LogicalNot, "Not", [np.array([True, False])])
+
+
+def test_bits(check, rng) -> None:
+    for dtype in (np.int8, np.int32, np.int64, np.uint8, np.uint16, np.uint64):
+        low = 0 if np.dtype(dtype).kind == "u" else -100
+        x, y = rng.integers(low, 100, (2, 3, 5)).astype(dtype)
+        check(ge.BitwiseNot, "BitwiseNot", [x])
+        for op, name in ((ge.BitwiseAnd, "BitwiseAnd"), (ge.BitwiseOr, "BitwiseOr"), (ge.BitwiseXor, "BitwiseXor")):
+            check(op, name, [x, y[:1]])
+    for dtype in (np.uint8, np.uint16, np.uint32, np.uint64):
+        x, y = rng.integers(0, 256, (3, 5)).astype(dtype), rng.integers(0, 8, (5,)).astype(dtype)
+        for direction in ("LEFT", "RIGHT"):
+            check(
+                lambda a, b, d=direction: ge.BitShift(a, b, direction=d), "BitShift", [x, y], {"direction": direction}
+            )
+            far = np.array([8 * dtype().itemsize, 255], dtype)
+            # all bits leave
+            assert not check.run(lambda a, b, d=direction: ge.BitShift(a, b, direction=d), [x[:1, :2], far])[0].any()
+
+
+def test_signed_shifts(check) -> None:
+    x, n = np.array([-8, 4, -1, -128], np.int8), np.array([-1, -8, 9, 1], np.int8)
+    shift = lambda d: check.run(lambda a, b: ge.BitShift(a, b, direction=d), [x, n])[0].tolist()  # noqa: E731
+    assert shift("RIGHT") == [-1, 0, -1, -64]
+    assert shift("LEFT") == [0, 0, 0, 0]
+
+
+def test_bit_cast(check) -> None:
+    x = np.array([[1.0, -0.0], [np.inf, 1e-45]], np.float32)
+    for target in (i32, ui32):
+        got = check.run(lambda a, t=target: ge.BitCast(a, t), [x])[0]
+        assert got.view(np.float32).tobytes() == x.tobytes()
+    assert check.run(lambda a: ge.BitCast(a, ui8), [np.array([True, False])])[0].tolist() == [1, 0]
+    with pytest.raises(VerifyException, match="x has element type f32, which is not as wide as i64"):
+        ge.BitCast(ge.const(x), i64).verify()
 
 
 def test_silu_and_rsqrt_are_their_definitions(check, rng) -> None:

@@ -39,6 +39,14 @@ FUNCTIONS: dict[type[Operation], tuple[Callable[..., Any], float, float]] = {
     math.SinOp: (np.sin, 1.5, 1.5),
     math.CosOp: (np.cos, 1.5, 1.5),
     math.TanOp: (np.tan, 3.0, 3.0),
+    math.AtanOp: (np.arctan, 1.0, 1.5),
+    math.AsinOp: (np.arcsin, 1.0, 4.0),
+    math.AcosOp: (np.arccos, 1.0, 4.0),
+    math.SinhOp: (np.sinh, 1.0, 4.0),
+    math.CoshOp: (np.cosh, 1.0, 4.0),
+    math.AsinhOp: (np.arcsinh, 1.0, 4.0),
+    math.AcoshOp: (np.arccosh, 1.0, 4.0),
+    math.AtanhOp: (np.arctanh, 1.0, 4.0),
     math.RoundOp: (lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x), 0.0, 0.0),
     math.RsqrtOp: (lambda x: 1 / np.sqrt(x), 1.5, 1.5),
 }
@@ -66,6 +74,15 @@ def grid(op: type[Operation], dtype: type) -> Array:
         x = np.concatenate([near, np.exp2(rng.uniform(0, kind.maxexp - 1, n))])
     elif op is math.RoundOp:
         x = np.concatenate([rng.uniform(-100, 100, n), np.arange(-50, 50) + 0.5, np.arange(-50, 50) + 0.49999997])
+    elif op in (math.AsinOp, math.AcosOp, math.AtanhOp):
+        edge = np.concatenate([1 - np.exp2(rng.uniform(-20, 0, n)), np.exp2(rng.uniform(-20, 0, n)) - 1])
+        x = np.concatenate([near, edge])
+    elif op in (math.SinhOp, math.CoshOp):
+        top = 92.0 if dtype is np.float32 else 712.0
+        x = np.concatenate([rng.uniform(-top, top, n), rng.uniform(-30, 30, n), near])
+    elif op in (math.AsinhOp, math.AcoshOp, math.AtanOp):
+        wide = np.exp2(rng.uniform(-20, kind.maxexp - 1, n))
+        x = np.concatenate([wide, -wide, 1 + np.exp2(rng.uniform(-20, 3, n)), near])
     elif op in (math.TanhOp, math.ErfOp):
         x = np.concatenate([rng.uniform(-10, 10, n), near])
     else:  # periods: small and huge arguments, and those next to multiples of pi / 2

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from gecc.dialects import fused
@@ -143,10 +144,25 @@ def matmuls(suite: Suite) -> None:
         matmul(suite, a, b, Product(relu, bias=True), constant=False)
 
 
+def integers_in_full(suite: Suite) -> None:
+    """i16 of all sizes summed in i32, an odd number of them; a pair of products of the least ones wraps."""
+    rng = np.random.default_rng(5)
+    for rows, depth, columns in ((5, 37, 40), (1, 1, 3), (7, 6, 17)):
+        sides = [rng.integers(-32768, 32768, shape).astype(np.int16) for shape in ((rows, depth), (depth, columns))]
+        sides[0][0], sides[1][:, 0] = -32768, -32768
+
+        def build(args: Values, shape: tuple[int, int] = (rows, columns)) -> Any:
+            region = epilogue_region(2, i32, [v.type for v in args], lambda b, d, acc, t: acc)
+            return fused.MatmulOp("MatMul", args[0], args[1], [], tensor(shape, i32), region)
+
+        suite.add(f"full i16 {rows} {depth} {columns}", sides, build)
+
+
 def matmul_types(suite: Suite) -> None:
     for dtype in ("float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8", "int16"):
         for a, b in (((7, 33), (33, 50)), ((1, 20), (20, 3)), ((2, 5, 9), (2, 9, 21))):
             matmul(suite, a, b, dtype=dtype, constant=len(a) == 2)
+    integers_in_full(suite)
     matmul(suite, (9, 20), (20, 35), Product(relu, bias=True), dtype="float64")
     matmul(suite, (9, 20), (20, 35), Product(gelu), dtype="float64")
 
@@ -260,7 +276,7 @@ def depthwise(suite: Suite) -> None:
 
 
 def conv_types(suite: Suite) -> None:
-    for dtype in ("float64", "float16", "bfloat16", "int32", "int8", "uint8"):
+    for dtype in ("float64", "float16", "bfloat16", "int32", "int8", "uint8", "int16"):
         conv(suite, Conv((1, 6, 8, 7), 10, (3, 3), pads=(1, 1, 1, 1)), dtype=dtype)
         conv(suite, Conv((1, 6, 8, 7), 10, (1, 1)), dtype=dtype)
         conv(suite, Conv((1, 6, 8, 7), 6, (3, 3), pads=(1, 1, 1, 1), group=6), dtype=dtype)

@@ -91,6 +91,8 @@ def _same(kind: str, **names: str) -> Export:
 _SAME = {
     **{op: op.__name__ for op in (ge.Relu, ge.Sigmoid, ge.Tanh, ge.Erf, ge.Exp, ge.Log, ge.Sqrt, ge.Reciprocal)},
     **{op: op.__name__ for op in (ge.Neg, ge.Abs, ge.Floor, ge.Ceil, ge.Round, ge.Sign, ge.Sin, ge.Cos)},
+    **{op: op.__name__ for op in (ge.Tan, ge.Asin, ge.Acos, ge.Atan, ge.Sinh, ge.Cosh, ge.Asinh, ge.Acosh, ge.Atanh)},
+    **{op: op.__name__ for op in (ge.BitwiseAnd, ge.BitwiseOr, ge.BitwiseXor, ge.BitwiseNot)},
     **{op: op.__name__ for op in (ge.Softplus, ge.HardSwish, ge.Identity, ge.Add, ge.Sub, ge.Mul, ge.Pow, ge.Equal)},
     **{op: op.__name__ for op in (ge.Greater, ge.Less, ge.GlobalAveragePool, ge.GlobalMaxPool, ge.Size, ge.Range)},
     ge.LogicalNot: "Not",
@@ -123,7 +125,9 @@ EXPORTS.update(
         ge.LeakyRelu: _same("LeakyRelu", alpha="alpha"),
         ge.Elu: _same("Elu", alpha="alpha"),
         ge.Mod: _same("Mod", fmod="fmod"),
-        ge.Conv2D: _same("Conv", group="group", **_WINDOW),
+        ge.ScatterElements: _same("ScatterElements", axis="axis", reduction="reduction"),
+        ge.ScatterND: _same("ScatterND", reduction="reduction"),
+        ge.ReverseSequence: _same("ReverseSequence", batch_axis="batch_axis", time_axis="time_axis"),
         ge.ConvTranspose2D: _same("ConvTranspose", group="group", output_padding="output_padding", **_WINDOW),
         ge.MaxPool: _same("MaxPool", kernel="kernel_shape", ceil_mode="ceil_mode", **_WINDOW),
         ge.AvgPool: _same(
@@ -165,6 +169,34 @@ def convert(e: Emitter, op: ge.Cast) -> None:
     e.node("Cast", [op.x], op.result, to=DATA_TYPES[ge.elem(op.result)])
 
 
+@export(ge.Quantize)
+def quantize(e: Emitter, op: ge.Quantize) -> None:
+    """The result's element type is that of the zero point, or an attribute."""
+    kind = {} if op.zero_point is not None else {"output_dtype": DATA_TYPES[ge.elem(op.result)]}
+    e.node("QuantizeLinear", [op.x, op.scale, op.zero_point], op.result, **_axis_and_block(op), **kind)
+
+
+@export(ge.Dequantize)
+def dequantize(e: Emitter, op: ge.Dequantize) -> None:
+    kind = {} if ge.elem(op.result) == ge.elem(op.scale) else {"output_dtype": DATA_TYPES[ge.elem(op.result)]}
+    e.node("DequantizeLinear", [op.x, op.scale, op.zero_point], op.result, **_axis_and_block(op), **kind)
+
+
+def _axis_and_block(op: ge.Quantisation) -> dict[str, int]:
+    """Attributes of a quantisation; a scalar scale has neither."""
+    if not ge.rank(op.scale):
+        return {}
+    return {"axis": op.parameter_axis(), "block_size": op.block_size.value.data}
+
+
+@export(ge.Conv2D)
+def convolution(e: Emitter, op: ge.Conv2D) -> None:
+    """Conv knows floats alone."""
+    if not isinstance(ge.elem(op.x), AnyFloat):
+        raise e.refuse(f"a convolution of {ge.elem(op.x)}")
+    _same("Conv", group="group", **_WINDOW)(e, op)
+
+
 @export(ge.MatMulV2)
 def matmul(e: Emitter, op: ge.MatMulV2) -> None:
     """Gemm where both are matrices of floats; else MatMul, with transpositions and Add."""
@@ -176,7 +208,10 @@ def matmul(e: Emitter, op: ge.MatMulV2) -> None:
     for value, flag in zip((op.a, op.b), flags, strict=True):
         order = list(range(ge.rank(value)))
         order[-2:] = order[-1], order[-2]
-        sides.append(e.node("Transpose", [value], perm=order) if flag else value)
+        side = e.node("Transpose", [value], perm=order) if flag else value
+        if ge.elem(op.result) != ge.elem(value):  # MatMul knows no i8 and i16
+            side = e.node("Cast", [side], to=DATA_TYPES[ge.elem(op.result)])
+        sides.append(side)
     if op.bias is None:
         e.node("MatMul", sides, op.result)
     else:
@@ -281,6 +316,35 @@ def pad(e: Emitter, op: ge.Pad) -> None:
 @export(ge.DynPad)
 def dyn_pad(e: Emitter, op: ge.DynPad) -> None:
     e.node("Pad", [op.x, op.pads, op.value, op.axes], op.result, mode=op.mode.data)
+
+
+@export(ge.BitShift)
+def bit_shift(e: Emitter, op: ge.BitShift) -> None:
+    if ge.elem(op.x1) in ge.SIGNED:
+        raise e.refuse("shifts of signed integers came to the standard after the opset that is written")
+    e.node("BitShift", [op.x1, op.x2], op.result, direction=op.direction.data)
+
+
+@export(ge.BitCast)
+def bit_cast(e: Emitter, op: ge.BitCast) -> None:
+    raise e.refuse("BitCast came to the standard after the opset that is written")
+
+
+@export(ge.CumProd)
+def cumulative_product(e: Emitter, op: ge.CumProd) -> None:
+    raise e.refuse("CumProd came to the standard after the opset that is written")
+
+
+@export(ge.CumSum)
+def cumulative_sum(e: Emitter, op: ge.CumSum) -> None:
+    axis = e.constant(np.array(op.axis.value.data))
+    e.node("CumSum", [op.x, axis], op.result, exclusive=plain(op.exclusive), reverse=plain(op.reverse))
+
+
+@export(ge.TopK)
+def top_k(e: Emitter, op: ge.TopK) -> None:
+    count, kept = e.ints([op.k.value.data]), {"axis": op.axis.value.data, "largest": plain(op.largest)}
+    e.node_of_many("TopK", [op.x, count], list(op.results), **kept)
 
 
 @export(ge.Split)

@@ -2,28 +2,38 @@
 
 from gecc.frontend.onnx.ops import (
     conv,
+    einsum,
     gather,
     matmul,
     movement,
     norm,
+    ordering,
     pointwise,
     pool,
+    quant,
+    quant_microsoft,
     reduce,
     resize,
+    scatter,
     shape,
     softmax,
 )
 
 __all__ = [
     "conv",
+    "einsum",
     "gather",
     "matmul",
     "movement",
     "norm",
+    "ordering",
     "pointwise",
     "pool",
+    "quant",
+    "quant_microsoft",
     "reduce",
     "resize",
+    "scatter",
     "shape",
     "softmax",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import rank, shape
@@ -31,7 +31,11 @@ def _kernel(n: Node, x: SSAValue, w: SSAValue) -> list[int]:
 @onnx_op("Conv")
 def conv(n: Node) -> SSAValue:
     """Convolution of one or two spatial dimensions."""
-    x, w = n.input(0), n.input(1)
+    return convolve(n, n.input(0), n.input(1), n.optional(2))
+
+
+def convolve(n: Node, x: SSAValue, w: SSAValue, bias: SSAValue | None, *, sums: Attribute | None = None) -> SSAValue:
+    """The convolution of x with w that the attributes of `n` describe; `sums` is the result's element type."""
     window = read_window(n, x, _kernel(n, x, w))
     x, w = to_2d(n, x, window), to_2d(n, w, window)
     if is_same(n):
@@ -39,11 +43,12 @@ def conv(n: Node) -> SSAValue:
     y = ge.Conv2D(
         x,
         w,
-        n.optional(2),
+        bias,
         strides=window.strides,
         pads=window.pads,
         dilations=window.dilations,
         group=n.attr_int("group", 1),
+        sums=sums,
     )
     return from_2d(n, n.add(y), window)
 

@@ -104,6 +104,20 @@ def mean_variance_normalization(n: Node) -> SSAValue:
     return n.add(ge.RealDiv(n.add(ge.Sub(x, mean)), deviation))
 
 
+@onnx_op("LpNormalization")
+def lp_normalization(n: Node) -> SSAValue:
+    """x by its 1- or 2-norm along an axis; zeros stay zeros."""
+    x, p = n.input(0), n.attr_int("p", 2)
+    if p not in (1, 2):
+        n.invalid(f"p is {p}, expected 1 or 2")
+    axis = n.axis(n.attr_int("axis", -1), rank(x))
+    size = n.add(ge.Abs(x)) if p == 1 else n.add(ge.Mul(x, x))
+    norm = n.add(ge.ReduceSum(size, [axis], keep_dims=True))
+    norm = norm if p == 1 else n.add(ge.Sqrt(norm))
+    zero = n.build.scalar(0, x)
+    return n.add(ge.Select(n.add(ge.Equal(norm, zero)), zero, n.add(ge.RealDiv(x, norm))))
+
+
 @onnx_op("LRN")
 def local_response_normalization(n: Node) -> SSAValue:
     """x / (bias + alpha / size * sum of squares over `size` channels around) ^ beta."""

@@ -15,7 +15,7 @@ from gecc.frontend.onnx.builder import element, rank, shape
 from gecc.frontend.onnx.model import NUMPY_DTYPES, type_name
 from gecc.frontend.onnx.node import Node
 from gecc.frontend.onnx.registry import onnx_op
-from gecc.weights import element_type, numpy_dtype
+from gecc.weights import element_type, item_bytes, numpy_dtype
 
 UnaryOp: TypeAlias = Callable[[SSAValue], Operation]
 BinaryOp: TypeAlias = Callable[[SSAValue, SSAValue], Operation]
@@ -37,9 +37,19 @@ UNARY: dict[str, UnaryOp] = {
     "Sign": ge.Sign,
     "Sin": ge.Sin,
     "Cos": ge.Cos,
+    "Tan": ge.Tan,
+    "Asin": ge.Asin,
+    "Acos": ge.Acos,
+    "Atan": ge.Atan,
+    "Sinh": ge.Sinh,
+    "Cosh": ge.Cosh,
+    "Asinh": ge.Asinh,
+    "Acosh": ge.Acosh,
+    "Atanh": ge.Atanh,
     "Softplus": ge.Softplus,
     "HardSwish": ge.HardSwish,
     "Not": ge.LogicalNot,
+    "BitwiseNot": ge.BitwiseNot,
     "IsNaN": ge.IsNan,
 }
 
@@ -56,6 +66,9 @@ BINARY: dict[str, BinaryOp] = {
     "And": ge.LogicalAnd,
     "Or": ge.LogicalOr,
     "Xor": ge.LogicalXor,
+    "BitwiseAnd": ge.BitwiseAnd,
+    "BitwiseOr": ge.BitwiseOr,
+    "BitwiseXor": ge.BitwiseXor,
 }
 
 VARIADIC: dict[str, BinaryOp] = {"Sum": ge.Add, "Max": ge.Maximum, "Min": ge.Minimum}
@@ -122,10 +135,28 @@ def mod(n: Node) -> SSAValue:
     return n.add(ge.Select(wrong, n.add(ge.Add(rest, y)), rest))
 
 
+@onnx_op("BitShift", since=11)
+def bit_shift(n: Node) -> SSAValue:
+    """x shifted LEFT or RIGHT."""
+    direction = n.attr_str("direction")
+    if direction not in ("LEFT", "RIGHT"):
+        n.invalid(f"direction is '{direction}', expected LEFT or RIGHT")
+    return n.add(ge.BitShift(n.input(0), n.input(1), direction=direction))
+
+
 @onnx_op("Cast")
 def cast(n: Node) -> SSAValue:
     """Conversion to the element type `to`."""
     return n.build.cast(n.input(0), cast_target(n, n.attr_int("to")))
+
+
+@onnx_op("BitCast", since=26)
+def bit_cast(n: Node) -> SSAValue:
+    """The bits as the element type `to`, which is as wide."""
+    x, to = n.input(0), cast_target(n, n.attr_int("to"))
+    if item_bytes(element(x)) != item_bytes(to):
+        n.invalid(f"{to} is not as wide as {element(x)}")
+    return n.add(ge.BitCast(x, to))
 
 
 @onnx_op("CastLike", since=15)

@@ -1,0 +1,258 @@
+"""Quantisation and the integer products of the standard.
+
+Integer products are products of i16, summed in i32, with zero points subtracted before. What follows them is floating point until a
+`ge.Quantize`, in the order in which ONNX Runtime rounds, so that results agree to the bit but for ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import f32, i16, i32
+from xdsl.ir import Attribute, SSAValue
+
+from gecc.dialects import ge
+from gecc.frontend.onnx.builder import element, rank, shape
+from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.ops.conv import convolve
+from gecc.frontend.onnx.ops.pointwise import cast_target
+from gecc.frontend.onnx.registry import onnx_op
+from gecc.weights import element_type
+
+UI8, I8 = element_type(np.dtype(np.uint8)), element_type(np.dtype(np.int8))
+
+
+# -- quantise, dequantise ----------------------------------------------------------------------------------------------
+
+
+def parameter(n: Node, value: SSAValue) -> SSAValue:
+    """A scale or zero point; one of a single element has rank 0."""
+    return n.build.reshape(value, ()) if shape(value) == (1,) else value
+
+
+def quantize(
+    n: Node,
+    x: SSAValue,
+    scale: SSAValue,
+    zero_point: SSAValue | None,
+    to: Attribute,
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+) -> SSAValue:
+    """x, divided by `scale` in the element type of `scale`, as integers of type `to`."""
+    x = n.build.cast(x, element(scale))
+    zero = None if zero_point is None else parameter(n, zero_point)
+    return n.add(ge.Quantize(x, parameter(n, scale), zero, to, axis=axis, block_size=block_size))
+
+
+def dequantize(
+    n: Node,
+    x: SSAValue,
+    scale: SSAValue,
+    zero_point: SSAValue | None,
+    to: Attribute | None = None,
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+) -> SSAValue:
+    """The real numbers that x stands for, in the type of `scale` or `to`."""
+    zero = None if zero_point is None else parameter(n, zero_point)
+    kind = to or element(scale)
+    return n.add(ge.Dequantize(x, parameter(n, scale), zero, kind, axis=axis, block_size=block_size))
+
+
+def _axis_and_block(n: Node) -> tuple[int, int]:
+    """The axis of scales (0 when there is one scale alone), and the size of blocks, 0 for none."""
+    x, scale = n.input(0), n.input(1)
+    block = n.attr_int("block_size", 0)
+    if block < 0:
+        n.invalid(f"block_size is {block}, expected at least 0")
+    if rank(scale) == 0 or (shape(scale) == (1,) and not block):
+        return 0, 0
+    return n.axis(n.attr_int("axis", 1), rank(x)), block
+
+
+def _typed(n: Node, attribute: str, default: Attribute) -> Attribute:
+    """The element type an attribute names; `default` when it is 0 or absent."""
+    number = n.attr_int(attribute, 0)
+    return cast_target(n, number) if number else default
+
+
+def _quantize_linear(n: Node) -> SSAValue:
+    """round(x / scale) + zero point, saturated; the quotient is rounded to `precision`, else to the scale's type."""
+    x, scale, zero_point = n.input(0), n.input(1), n.optional(2)
+    axis, block = _axis_and_block(n)
+    to = element(zero_point) if zero_point is not None else _typed(n, "output_dtype", UI8)
+    if n.attr_int("output_dtype", 0) and _typed(n, "output_dtype", to) != to:
+        n.invalid(f"output_dtype is {_typed(n, 'output_dtype', to)}, but the zero point is {to}")
+    scale = n.build.cast(scale, _typed(n, "precision", element(scale)))
+    return quantize(n, x, scale, zero_point, to, axis=axis, block_size=block)
+
+
+def _dequantize_linear(n: Node) -> SSAValue:
+    """(x - zero point) * scale."""
+    axis, block = _axis_and_block(n)
+    to = _typed(n, "output_dtype", element(n.input(1)))
+    return dequantize(n, n.input(0), n.input(1), n.optional(2), to, axis=axis, block_size=block)
+
+
+for _domain, _since in (("", 10), ("com.microsoft", 1)):
+    onnx_op("QuantizeLinear", since=_since, domain=_domain)(_quantize_linear)
+    onnx_op("DequantizeLinear", since=_since, domain=_domain)(_dequantize_linear)
+
+
+def dynamically(n: Node, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """x as ui8 with the scale that its range, widened to hold 0, asks for; that scale (1 for an empty range), and the
+    zero point."""
+    zero = n.build.scalar(0, x)
+    every = list(range(rank(x)))
+    low = n.add(ge.Minimum(n.add(ge.ReduceMin(x, every, keep_dims=False)), zero))
+    high = n.add(ge.Maximum(n.add(ge.ReduceMax(x, every, keep_dims=False)), zero))
+    spread = n.add(ge.RealDiv(n.add(ge.Sub(high, low)), n.build.scalar(255, x)))
+    scale = n.add(ge.Select(n.add(ge.Equal(low, high)), n.build.scalar(1, x), spread))
+    zero_point = n.add(ge.Quantize(n.add(ge.Neg(low)), scale, None, UI8))
+    return quantize(n, x, scale, zero_point, UI8), scale, zero_point
+
+
+@onnx_op("DynamicQuantizeLinear", since=11)
+def dynamic_quantize_linear(n: Node) -> Sequence[SSAValue]:
+    """ui8 values, their scale and their zero point."""
+    return dynamically(n, n.input(0))
+
+
+# -- integer products --------------------------------------------------------------------------------------------------
+
+
+def centred(n: Node, x: SSAValue, zero_point: SSAValue | None) -> SSAValue:
+    """x - zero point, of bytes in i16, which holds every difference; the zero point broadcasts against x."""
+    kind = element(x)
+    to = i16 if kind in (UI8, I8) else i32
+    wide = n.build.cast(x, to)
+    if zero_point is None:
+        return wide
+    if shape(zero_point) == (1,):
+        zero_point = n.build.reshape(zero_point, ())
+    value = n.build.constant(zero_point)
+    if value is not None and not value.any():
+        return wide
+    return n.add(ge.Sub(wide, n.build.cast(zero_point, to)))
+
+
+def per_row(n: Node, value: SSAValue | None, side: SSAValue) -> SSAValue | None:
+    """A parameter of the left side: a vector has one element for each row, unless `side` has no rows."""
+    if value is None or rank(value) != 1 or shape(value) == (1,) or rank(side) < 2:
+        return value
+    return n.build.unsqueeze(value, [1])
+
+
+def integer_matmul(
+    n: Node,
+    a: SSAValue,
+    b: SSAValue,
+    a_zero: SSAValue | None,
+    b_zero: SSAValue | None,
+    bias: SSAValue | None = None,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+) -> SSAValue:
+    """The product of a and b in i32; a side of one dimension is a row or a column, as in MatMul."""
+    row, column = rank(a) == 1, rank(b) == 1
+    if not rank(a) or not rank(b):
+        n.invalid("operands must have at least one dimension")
+    a = centred(n, a, per_row(n, a_zero, a))
+    b = centred(n, b, b_zero)
+    a = n.build.unsqueeze(a, [0]) if row else a
+    b = n.build.unsqueeze(b, [1]) if column else b
+    y = n.add(ge.MatMulV2(a, b, bias, transpose_x1=transpose_a, transpose_x2=transpose_b, sums=i32))
+    gone = [rank(y) - 2] * row + [rank(y) - 1] * column
+    return n.build.squeeze(y, gone) if gone else y
+
+
+def per_channel(n: Node, value: SSAValue | None, dims: int) -> SSAValue | None:
+    """A parameter of output channels, so that it broadcasts over `dims` dimensions that follow the channel."""
+    if value is None or rank(value) == 0:
+        return value
+    if shape(value) == (1,):
+        return n.build.reshape(value, ())
+    return n.build.unsqueeze(value, list(range(1, dims + 1)))
+
+
+@onnx_op("MatMulInteger", since=10)
+def matmul_integer(n: Node) -> SSAValue:
+    """The product of (A - its zero point) and (B - its zero point)."""
+    return integer_matmul(n, n.input(0), n.input(1), n.optional(2), n.optional(3))
+
+
+@onnx_op("ConvInteger", since=10)
+def conv_integer(n: Node) -> SSAValue:
+    """The convolution of (x - its zero point) with (w - its zero point); padding is that zero point."""
+    x, w = n.input(0), n.input(1)
+    w_zero = per_channel(n, n.optional(3), rank(w) - 1)
+    return convolve(n, centred(n, x, n.optional(2)), centred(n, w, w_zero), None, sums=i32)
+
+
+def requantize(
+    n: Node,
+    sums: SSAValue,
+    factors: Sequence[SSAValue],
+    y_scale: SSAValue,
+    y_zero: SSAValue | None,
+    to: Attribute,
+) -> SSAValue:
+    """round(sums * (product of factors / y_scale)) + y_zero, saturated; factors broadcast against the sums."""
+    ratio = factors[0]
+    for factor in factors[1:]:
+        ratio = n.add(ge.Mul(ratio, factor))
+    ratio = n.add(ge.RealDiv(ratio, y_scale))
+    scaled = n.add(ge.Mul(n.build.cast(sums, f32), n.build.cast(ratio, f32)))
+    return quantize(n, scaled, n.build.const(np.array(1, np.float32)), y_zero, to)
+
+
+def scalar(n: Node, value: SSAValue, what: str) -> SSAValue:
+    """A parameter that is one number."""
+    if rank(value) and set(shape(value)) - {1, -1}:
+        n.invalid(f"{what} has shape {list(shape(value))}, expected one element")
+    return n.build.reshape(value, ())
+
+
+@onnx_op("QLinearMatMul", since=10)
+def qlinear_matmul(n: Node) -> SSAValue:
+    """The product of what a and b stand for, quantised."""
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (n.input(i) for i in range(8))
+    y_scale, y_zero = per_row(n, y_scale, a), parameter(n, y_zero)
+    if rank(y_zero) > 1:
+        n.refuse(f"a zero point of the result of rank {rank(y_zero)} is not supported, expected at most 1")
+    assert y_scale is not None
+    sums = integer_matmul(n, a, b, a_zero, b_zero)
+    factors = [f for f in (per_row(n, a_scale, a), b_scale) if f is not None]
+    factors = [parameter(n, f) for f in factors]
+    kind = element(n.input(7))
+    if rank(y_zero) == 0:
+        return requantize(n, sums, factors, parameter(n, y_scale), y_zero, kind)
+    ratio = n.add(ge.RealDiv(n.add(ge.Mul(factors[0], factors[1])), y_scale))
+    scaled = n.add(ge.Mul(n.build.cast(sums, f32), n.build.cast(ratio, f32)))
+    ones = n.build.const(np.ones(shape(y_zero), np.float32))
+    return n.add(ge.Quantize(scaled, ones, y_zero, kind, axis=rank(sums) - 2))
+
+
+def qlinear_conv(n: Node) -> SSAValue:
+    """The convolution of what x and w stand for, quantised; the bias is i32 in units of x_scale * w_scale."""
+    x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = (n.input(i) for i in range(8))
+    bias = n.optional(8)
+    if bias is not None and element(bias) != i32:
+        n.invalid(f"the bias is {element(bias)}, expected i32")
+    outer = rank(w) - 1
+    centred_w = centred(n, w, per_channel(n, w_zero, outer))
+    sums = convolve(n, centred(n, x, scalar(n, x_zero, "x_zero_point")), centred_w, bias, sums=i32)
+    factor = per_channel(n, w_scale, outer - 1)
+    assert factor is not None
+    factors = [scalar(n, x_scale, "x_scale"), factor]
+    return requantize(
+        n, sums, factors, scalar(n, y_scale, "y_scale"), scalar(n, y_zero, "y_zero_point"), element(y_zero)
+    )
+
+
+onnx_op("QLinearConv", since=10)(qlinear_conv)

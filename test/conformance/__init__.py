@@ -1,0 +1,1 @@
+"""The cases that ONNX ships for backends, run through `gecc.backend`: `python -m test.conformance`."""
