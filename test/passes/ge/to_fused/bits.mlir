@@ -22,3 +22,12 @@ func.func @flip(%x: tensor<4xi16>) -> tensor<4xi16> {
   %0 = ge.BitwiseNot(%x) : (tensor<4xi16>) -> tensor<4xi16>
   func.return %0 : tensor<4xi16>
 }
+
+// Signed and unsigned integers are the same scalars; floats are read anew.
+// CHECK-LABEL: func.func @cast(
+// CHECK:         fused.generic "BitCast"(%x) : (tensor<4xf32>) -> tensor<4xui32>
+// CHECK:         arith.bitcast {{.*}} : f32 to i32
+func.func @cast(%x: tensor<4xf32>) -> tensor<4xui32> {
+  %0 = ge.BitCast(%x) : (tensor<4xf32>) -> tensor<4xui32>
+  func.return %0 : tensor<4xui32>
+}

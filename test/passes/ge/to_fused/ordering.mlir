@@ -27,3 +27,14 @@ func.func @largest(%x: tensor<9xf32>) -> (tensor<2xf32>, tensor<2xi64>) {
   %0, %1 = ge.TopK(%x) k 2 : (tensor<9xf32>) -> (tensor<2xf32>, tensor<2xi64>)
   func.return %0, %1 : tensor<2xf32>, tensor<2xi64>
 }
+
+// A length out of range fails the run.
+// CHECK-LABEL: func.func @reverse(
+// CHECK:         fused.generic "ReverseSequence"(%x, %n)
+// CHECK:         fused.check_index
+// CHECK:         arith.select
+// CHECK:         fused.load %t0
+func.func @reverse(%x: tensor<4x2xf32>, %n: tensor<2xi64>) -> tensor<4x2xf32> {
+  %0 = ge.ReverseSequence(%x, %n) : (tensor<4x2xf32>, tensor<2xi64>) -> tensor<4x2xf32>
+  func.return %0 : tensor<4x2xf32>
+}
