@@ -124,18 +124,25 @@ def _decode_list(values: Message, what: str, where: str) -> AttrValue:
     return kept
 
 
+def _check_name(name: str, what: str, where: str | None = None) -> None:
+    if not name or not name.isascii() or not name.isprintable():
+        message = f"{what} has an attribute {name!r}, expected a name of printable ASCII characters"
+        raise OmError(message, where=where)
+
+
 def encode_attrs(out: Message, attrs: Mapping[str, AttrValue], reserved: Collection[str], what: str) -> None:
     """Write free attributes into the map `out`, in the order of their names."""
     for name in sorted(attrs):
         if name in reserved:
             raise OmError(f"{what} has an attribute '{name}', a name the format itself uses")
-        if not name or not name.isascii() or not name.isprintable():
-            raise OmError(f"{what} has an attribute '{name}', expected a name of printable ASCII characters")
+        _check_name(name, what)
         encode_attr(out[name], attrs[name], f"attribute '{name}' of {what}")
 
 
 def decode_attrs(attrs: Message, reserved: Collection[str], what: str, where: str) -> dict[str, AttrValue]:
     """The free attributes of a map, ordered by name."""
+    for name in attrs:
+        _check_name(name, what, where)
     return {n: decode_attr(attrs[n], f"attribute '{n}' of {what}", where) for n in sorted(attrs) if n not in reserved}
 
 

@@ -129,6 +129,12 @@ def test_fast_leaves_out_the_bytes_of_weights_alone() -> None:
         from_bytes(damaged, verify="full")
 
 
+def test_an_attribute_name_that_cannot_be_written_is_refused() -> None:
+    damaged = edit(PartitionType.MODEL_DEF, lambda raw: raw.replace(b"transpose", b"\0ranspose", 1))
+    with pytest.raises(OmError, match="expected a name of printable ASCII"):
+        from_bytes(damaged, verify="full")
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(list(PartitionType)[:4]), st.data())
 def test_resealed_damage_is_an_error_or_a_valid_model(kind: PartitionType, data: st.DataObject) -> None:
