@@ -18,7 +18,10 @@ GRAIN = 1 << 20
 """Multiply-adds that a block should hold at least, about ten microseconds."""
 BLOCK_BYTES = 1 << 17
 """Bytes of weights that a block of a memory-bound product should stream at least."""
-MAX_BLOCKS = 64
+MAX_BLOCKS = 16
+"""Large blocks ran faster than many: each starts its first panel cold, and rows that are split fetch it again."""
+LEFT_CACHES = 2
+"""Rows are split when their left side exceeds this many second-level caches."""
 MAX_ROWS = 13
 """Rows that five general registers address."""
 MIN_COLUMN_BLOCKS = 8
@@ -100,14 +103,14 @@ def choose_grid(target: Target, tile: TileChoice, rows: int, depth: int, items: 
     """Split the work of one of `items` equal products into blocks.
 
     Columns are split first, since blocks then share no weights; rows when columns give too few blocks, or when the
-    rows' left side does not fit half of the second-level cache.
+    rows' left side is much larger than the second-level cache.
     """
     tiles = tile.full + tile.short
     work = rows * depth * tile.panels * tile.columns
     streamed = depth * tile.panels * tile.columns * element_bytes
     wanted = max(1, min(MAX_BLOCKS, max(work // GRAIN, streamed // BLOCK_BYTES)) // items)
     left_bytes = rows * depth * element_bytes
-    row_blocks = max(1, min(tiles, -(-left_bytes // (target.l2_bytes // 2))))
+    row_blocks = max(1, min(tiles, -(-left_bytes // (LEFT_CACHES * target.l2_bytes))))
     panel_blocks = max(1, min(tile.panels, -(-wanted // row_blocks)))
     enough = min(wanted, max(1, MIN_COLUMN_BLOCKS // items))
     if panel_blocks * row_blocks < enough:

@@ -24,11 +24,13 @@ from gecc.passes.fused.to_tile.grouped import Group, GroupedRegion, is_light
 from gecc.passes.fused.to_tile.kernel import KernelWriter
 from gecc.passes.fused.to_tile.launch import Lowered, element_bytes
 from gecc.target import Target
-from gecc.target.tiling import MAX_BLOCKS, TileChoice, choose_grid
+from gecc.target.tiling import TileChoice, choose_grid
 
 INDEX = IndexType()
 STAGED_BYTES = 8
 """Room for an element of a register tile in scratch."""
+MAX_BLOCKS = 64
+"""Blocks of a convolution at most."""
 COPY_COST = 80
 """Multiply-adds that must go with each element copied to scratch, for the copy to be a twentieth of the work."""
 
