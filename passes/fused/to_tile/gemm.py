@@ -292,7 +292,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
         if staged is None:
             origin = region.offset("store", store_address)
             block = Block(arg_types=[op.accumulator, INDEX, INDEX])
-            with w._inside(block):  # pyright: ignore[reportPrivateUsage]
+            with w.inside(block):
                 value, row, column = block.args
                 groups_of[2].value = w.body.add(pixel, row)
                 groups_of[3].value = w.body.add(column_start, column)

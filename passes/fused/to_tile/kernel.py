@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import scf
@@ -61,7 +61,8 @@ class KernelWriter:
     # --- loops
 
     @contextmanager
-    def _inside(self, block: Block):
+    def inside(self, block: Block) -> Iterator[None]:
+        """Write into `block` for as long as the context lasts."""
         outer = self.body
         self.body = Body(block)
         try:
@@ -81,7 +82,7 @@ class KernelWriter:
         b = self.body
         low, high, by = (v if isinstance(v, SSAValue) else b.index(int(v)) for v in (lower, upper, step))
         block = Block(arg_types=[INDEX, *(v.type for v in inits)])
-        with self._inside(block):
+        with self.inside(block):
             results = write(block.args[0], block.args[1:])
             block.add_op(scf.YieldOp(*results))
         op = scf.ForOp(low, high, by, list(inits), Region(block))
@@ -100,7 +101,7 @@ class KernelWriter:
         b = self.body
         low, high = (v if isinstance(v, SSAValue) else b.index(int(v)) for v in (lower, upper))
         block = Block(arg_types=[INDEX])
-        with self._inside(block):
+        with self.inside(block):
             results = write(block.args[0])
             block.add_op(tile.YieldOp(*results))
         op = tile.LanesOp(low, high, Region(block), combiners, inits)
