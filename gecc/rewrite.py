@@ -13,7 +13,7 @@ from typing import ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NameLoc, NoneAttr, StringAttr, UnknownLoc
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import is_side_effect_free
@@ -201,10 +201,3 @@ def apply_patterns(
                     worklist.push(op)
                 break
     return changed
-
-
-def blocks_of(op: Operation) -> Iterable[Block]:
-    """All blocks nested directly in `op`."""
-    regions: Sequence[Region] = op.regions
-    for region in regions:
-        yield from region.blocks

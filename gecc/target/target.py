@@ -22,7 +22,6 @@ class Target:
     l1_bytes, l2_bytes: data caches of one core.
     line_bytes: a cache line.
     alignment: bytes to which buffers, weights and code sections are aligned.
-    register_tiles: (rows, columns) in f32 of accumulator tiles that fit the registers without a spill, preferred first.
     cpu_flags: features a CPU must have, as /proc/cpuinfo spells them.
     native: whether gecc generates machine code for it; a target that is not native can only be described.
     """
@@ -38,7 +37,6 @@ class Target:
     l2_bytes: int
     line_bytes: int
     alignment: int
-    register_tiles: tuple[tuple[int, int], ...]
     cpu_flags: tuple[str, ...]
     native: bool = True
 
@@ -81,7 +79,6 @@ X86_64_V4 = Target(
     line_bytes=64,
     alignment=64,
     # A tile of R x C takes R*C/16 accumulators, C/16 registers for a row of B and one for a broadcast of A.
-    register_tiles=((6, 64), (13, 32), (8, 48), (9, 48), (12, 32), (14, 32), (8, 32), (28, 16), (1, 64)),
     cpu_flags=(*_X86_64_V3_FLAGS, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"),
 )
 
@@ -97,7 +94,6 @@ X86_64_V3 = Target(
     l2_bytes=256 * 1024,
     line_bytes=64,
     alignment=64,
-    register_tiles=((6, 16), (4, 24), (5, 16), (12, 8), (1, 32)),
     cpu_flags=_X86_64_V3_FLAGS,
 )
 
@@ -113,7 +109,6 @@ AARCH64 = Target(
     l2_bytes=512 * 1024,
     line_bytes=64,
     alignment=64,
-    register_tiles=((8, 12), (6, 16), (4, 20), (24, 4), (1, 32)),
     cpu_flags=("asimd", "fp"),
     native=False,
 )

@@ -7,12 +7,21 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects import om, tile
-from gecc.dialects.ge.attrs import LayoutAttr
+from gecc.dialects.ge.attrs import LayoutAttr, WeightAttr
 from gecc.dialects.om.build import build_model
 from gecc.errors import PassError
 from gecc.om.records import (
@@ -190,7 +199,8 @@ class _Builder:
 
 
 def _weight_bytes(value: Attribute) -> int:
-    type_ = value.type  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(value, WeightAttr | DenseIntOrFPElementsAttr)
+    type_ = value.type
     assert isinstance(type_, TensorType)
     return math.prod(type_.get_shape()) * ITEMSIZE[_spell(type_.get_element_type())]
 
@@ -201,7 +211,7 @@ def _is_packed(weight: tile.WeightOp) -> bool:
 
 def _names(function: func.FuncOp, key: str) -> list[str]:
     found = function.attributes.get(key)
-    return [name.data for name in found] if found is not None else []  # pyright: ignore
+    return [name.data for name in found if isinstance(name, StringAttr)] if isinstance(found, ArrayAttr) else []
 
 
 def _where(op: Operation) -> str:

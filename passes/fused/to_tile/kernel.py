@@ -160,7 +160,7 @@ class KernelWriter:
                     offset = self.body.index(0)
                     assert isinstance(op.source.type, TensorType)
                     for stride, index in zip(strides_of(op.source.type), op.indices, strict=True):
-                        term = self.body.mul(values[index], self.stride(stride))
+                        term = self.body.mul(values[index], self.param(stride, "stride"))
                         offset = self.body.add(offset, term)
                 values[op.results[0]] = self.load(tensors[op.source], offset)
                 continue
@@ -178,7 +178,3 @@ class KernelWriter:
                 clone.drop_all_references()  # an equal operation stands here already
             values[op.results[0]] = result
         raise AssertionError("a fused region ends in fused.yield")
-
-    def stride(self, value: int) -> SSAValue:
-        """A stride as a parameter of the kernel; small ones are constants, for they decide how lanes load."""
-        return self.body.index(value) if value in (0, 1) else self.param(value, "stride")

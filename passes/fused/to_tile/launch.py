@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import TensorType
@@ -85,6 +84,3 @@ def element_bytes(type_: TensorType) -> int:
     from gecc.weights.dtypes import item_bytes
 
     return item_bytes(type_.get_element_type())
-
-
-__all__: Sequence[str] = ["Lowered", "blocks_for", "element_bytes", "inplace_inputs"]

@@ -7,17 +7,8 @@ import dataclasses
 import pytest
 
 from gecc.errors import UnsupportedError
-from gecc.target import TARGETS, X86_64_V3, X86_64_V4, Target, host, load, supports
+from gecc.target import TARGETS, X86_64_V3, X86_64_V4, host, load, supports
 from gecc.target import cpu as cpu_module
-
-
-@pytest.mark.parametrize("target", list(TARGETS.values()), ids=list(TARGETS))
-def test_register_tiles_fit_the_registers(target: Target) -> None:
-    lanes = target.f32_lanes
-    for rows, columns in target.register_tiles:
-        assert columns % lanes == 0
-        needed = rows * columns // lanes + columns // lanes + 1
-        assert needed <= target.vector_registers, f"{rows}x{columns} needs {needed} of {target.vector_registers}"
 
 
 def test_load_names_the_known_targets() -> None:
