@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import gecc
-from gecc.errors import UnsupportedError
+from gecc.errors import InvalidModelError, UnsupportedError
 from test.unit.frontend.cases import Case, Fixed, assert_close, expected, fixed, floats, imported, ints, model_of
 from test.unit.frontend.native import check_everywhere, check_native, run_native
 
@@ -147,7 +147,8 @@ def test_max_unpool(case: Case) -> None:
 @pytest.mark.parametrize("shape", [(1, 2, 7), (1, 2, 5, 7), (1, 2, 4, 5, 3)])
 def test_max_unpool_undoes_max_pool(shape: tuple[int, ...]) -> None:
     """Where the indices are seen to number the elements of `output_shape`, they do."""
-    x, window = floats(*shape), {"kernel_shape": [2] * (len(shape) - 2), "strides": [2] * (len(shape) - 2)}
+    x = floats(*shape)
+    window: dict[str, Any] = {"kernel_shape": [2] * (len(shape) - 2), "strides": [2] * (len(shape) - 2)}
     nodes = [
         helper.make_node("MaxPool", ["x"], ["p", "i"], **window),
         helper.make_node("MaxUnpool", ["p", "i", "s"], ["y"], **window),
@@ -170,6 +171,7 @@ def test_max_unpool_undoes_max_pool(shape: tuple[int, ...]) -> None:
     ],
 )
 def test_what_contradicts_the_standard(case: Case, words: str) -> None:
+    rank = next(x.ndim for x in case.inputs if isinstance(x, np.ndarray))
     model = helper.make_model(
         helper.make_graph(
             [helper.make_node(case.op, [f"i{i}" for i in range(len(case.inputs))], ["y"], **case.attributes)],
@@ -179,10 +181,10 @@ def test_what_contradicts_the_standard(case: Case, words: str) -> None:
                 for i, x in enumerate(case.inputs)
                 if isinstance(x, np.ndarray)
             ],
-            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * np.ndim(case.inputs[0]))],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * rank)],
         ),
         opset_imports=[helper.make_opsetid("", case.opset)],
         ir_version=10,
     )
-    with pytest.raises((gecc.errors.InvalidModelError, UnsupportedError), match=words):
+    with pytest.raises((InvalidModelError, UnsupportedError), match=words):
         gecc.compile(model)

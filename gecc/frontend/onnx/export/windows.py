@@ -24,9 +24,7 @@ EXPORTS.update(
 )
 
 
-@export(ge.Conv2D)
-@export(ge.Conv3D)
-def convolution(e: Emitter, op: ge.Conv2D | ge.Conv3D) -> None:
+def _convolution(e: Emitter, op: ge.Conv2D | ge.Conv3D) -> None:
     """Conv knows floats alone."""
     if not isinstance(ge.elem(op.x), AnyFloat):
         raise e.refuse(f"a convolution of {ge.elem(op.x)}")
@@ -35,6 +33,10 @@ def convolution(e: Emitter, op: ge.Conv2D | ge.Conv3D) -> None:
 
 def _attributes(op: ge.Pool) -> dict[str, Any]:
     return {theirs: plain(op.properties[ours]) for ours, theirs in _POOL.items()}
+
+
+export(ge.Conv2D)(_convolution)
+export(ge.Conv3D)(_convolution)
 
 
 @export(ge.MaxPoolWithArgmax)
