@@ -255,7 +255,7 @@ om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
 }
 
 // -----
-// CHECK: input 0 's': is in slot 1, expected one of the 1
+// CHECK: is in slot 1, expected one of the 1
 om.model "m" target "t" abi 2 arena 0 scratch 0 slots 1 producer "p" {
   %s = om.input "s" object <1, array<i64>> : !om.object<"tensor(string)">
 }
