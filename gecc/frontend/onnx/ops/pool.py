@@ -24,7 +24,11 @@ def max_pool(n: Node) -> SSAValue:
     """The largest element under each window."""
     if n.wants(1):
         n.refuse("MaxPool with its Indices output is not supported")
-    x = n.input(0)
+    return pool_max(n, n.input(0))
+
+
+def pool_max(n: Node, x: SSAValue) -> SSAValue:
+    """The largest element of x under each window that the attributes of `n` describe."""
     window = read_window(n, x, n.attr_ints("kernel_shape"))
     x = to_2d(n, x, window)
     if is_same(n):
