@@ -141,5 +141,5 @@ def nhwc_max_pool(n: Node) -> SSAValue:
     if rank(x) < 3:
         n.invalid(f"input 0 has rank {rank(x)}, expected 3 or more")
     spatial = range(1, rank(x) - 1)
-    y = pool_max(n, n.build.transpose(x, [0, rank(x) - 1, *spatial]))
+    (y,) = pool_max(n, n.build.transpose(x, [0, rank(x) - 1, *spatial]))
     return n.build.transpose(y, [0, *range(2, rank(x)), 1])
