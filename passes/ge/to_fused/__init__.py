@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from gecc.dialects.ge import GeOp
 from gecc.errors import PassError
 from gecc.passes.ge.to_fused import (
+    conv,
     indexing,
     linear,
     movement,
@@ -25,7 +26,7 @@ from gecc.passes.ge.to_fused import (
 )
 from gecc.rewrite import apply_patterns, location_names
 
-FAMILIES = (pointwise, quant, linear, pool, reduce, norm, movement, indexing, resize, ordering, scatter)
+FAMILIES = (pointwise, quant, linear, conv, pool, reduce, norm, movement, indexing, resize, ordering, scatter)
 """The modules that hold the patterns, a family each."""
 
 
