@@ -240,7 +240,8 @@ def _is_allocated(module: ModuleOp) -> bool:
     """Whether all launches on memory have a phase and all buffers an offset."""
     from gecc.verify import graph_operations
 
-    needed = {"tile.launch": "phase", "tile.alloc": "offset"}
+    phased = ("tile.launch", "tile.label", "tile.goto", "tile.switch")
+    needed = {"tile.alloc": "offset", **dict.fromkeys(phased, "phase")}
     return all(op.name not in needed or needed[op.name] in op.properties for op in graph_operations(module))
 
 

@@ -8,6 +8,7 @@ from xdsl.ir import Dialect
 
 from gecc.dialects.ge.attrs import LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
+from gecc.dialects.ge.control import Control, If, While, Yield, is_true
 from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
 from gecc.dialects.ge.dynamic import (
     DynExpand,
@@ -158,7 +159,7 @@ from gecc.dialects.ge.types import (
     tensor_type,
 )
 
-GE = Dialect("ge", list(OPS), [WeightAttr, LayoutAttr])
+GE = Dialect("ge", [*OPS, Yield], [WeightAttr, LayoutAttr])
 
 __all__ = [
     "ANY",
@@ -200,6 +201,10 @@ __all__ = [
     "ClipByValue",
     "Concat",
     "Const",
+    "Control",
+    "If",
+    "While",
+    "Yield",
     "ConstValue",
     "ConstantOfShape",
     "Conv2D",
@@ -318,6 +323,7 @@ __all__ = [
     "ge_op",
     "int_attr",
     "ints_attr",
+    "is_true",
     "known",
     "layout",
     "like",

@@ -46,7 +46,7 @@ def sizes_of(op: Operation, values: KnownSizes) -> list[Sizes]:
         whole = values.sizes(op.x)
         axis = ge.normal_axis(op.axis.value.data, len(whole))
         return [(*whole[:axis], size, *whole[axis + 1 :]) for size in op.sizes.get_values()]
-    if len(op.results) != 1 or not op.operands:
+    if len(op.results) != 1 or not op.operands or isinstance(op, ge.Control):
         return [None] * len(op.results)
     return [_sizes(op, values)]
 
