@@ -233,7 +233,7 @@ class ToOm(ModulePass):
     ```
     becomes
     ```mlir
-    om.model "main" target "x86-64-v4" abi 1 arena 0 scratch 0 producer "gecc" {
+    om.model "main" target "x86-64-v4" abi 2 arena 0 scratch 0 producer "gecc" {
       %0 = om.input "x" : tensor<16xf32>
       %1 = om.node "Relu" "relu" (%0 : tensor<16xf32>) onnx ["relu"] ... -> tensor<16xf32>
       om.output "y" : tensor<16xf32> = %1 : tensor<16xf32>
