@@ -43,9 +43,7 @@ class BranchOp(IRDLOperation):
     traits = traits_def(Pure())
     assembly_format = "$condition attr-dict `:` type($condition) (`->` type($results_)^)? $then_body `else` $else_body"
 
-    def __init__(
-        self, condition: SSAValue, results: Sequence[Attribute], then_body: Region, else_body: Region
-    ) -> None:
+    def __init__(self, condition: SSAValue, results: Sequence[Attribute], then_body: Region, else_body: Region) -> None:
         super().__init__(operands=[condition], result_types=[list(results)], regions=[then_body, else_body])
 
     def yielded(self, region: Region) -> Sequence[SSAValue]:

@@ -8,8 +8,8 @@ from xdsl.ir import Dialect
 
 from gecc.dialects.ge.attrs import LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
-from gecc.dialects.ge.control import Control, If, While, Yield, is_true
 from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
+from gecc.dialects.ge.control import Control, If, While, Yield, is_true
 from gecc.dialects.ge.dynamic import (
     DynExpand,
     DynPad,
@@ -201,12 +201,9 @@ __all__ = [
     "ClipByValue",
     "Concat",
     "Const",
-    "Control",
-    "If",
-    "While",
-    "Yield",
     "ConstValue",
     "ConstantOfShape",
+    "Control",
     "Conv2D",
     "ConvTranspose2D",
     "Cos",
@@ -242,6 +239,7 @@ __all__ = [
     "HardSigmoid",
     "HardSwish",
     "Identity",
+    "If",
     "IsNan",
     "LayerNorm",
     "LayoutAttr",
@@ -309,6 +307,8 @@ __all__ = [
     "Transpose",
     "Unary",
     "WeightAttr",
+    "While",
+    "Yield",
     "bool_attr",
     "broadcast",
     "const",

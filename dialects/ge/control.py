@@ -77,9 +77,7 @@ class Control(GeOp):
         slots = self._operand_slots()
         while slots and slots[-1] is None:
             slots.pop()
-        printer.print_list(
-            slots, lambda v: printer.print_string("none") if v is None else printer.print_operand(v)
-        )
+        printer.print_list(slots, lambda v: printer.print_string("none") if v is None else printer.print_operand(v))
         printer.print_string(")")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
@@ -197,9 +195,7 @@ class While(Control):
         kinds = [tensor(arg) for arg in body.block.args[1:]]
         count = DYNAMIC if trips is None or not is_true(end.operands[0]) else _number(SSAValue.get(trips))
         kinds += [_stacked(count, value) for value in end.operands[1 + len(kinds) :]]
-        IRDLOperation.__init__(
-            self, operands=[trips, condition, list(inits)], result_types=[kinds], regions=[body]
-        )
+        IRDLOperation.__init__(self, operands=[trips, condition, list(inits)], result_types=[kinds], regions=[body])
 
     @property
     def carried(self) -> Sequence[SSAValue]:
@@ -224,8 +220,10 @@ class While(Control):
     @property
     def counted(self) -> bool:
         """Whether the loop runs `trips` times: no condition can end it early."""
-        return self.trips is not None and is_true(self.next_condition) and (
-            self.condition is None or is_true(self.condition)
+        return (
+            self.trips is not None
+            and is_true(self.next_condition)
+            and (self.condition is None or is_true(self.condition))
         )
 
     @property
@@ -241,12 +239,16 @@ class While(Control):
                     raise VerifyException(f"{name} has shape {spell(dims(value))}, expected one element")
         args = self.body.block.args
         if len(args) != 1 + len(self.inits):
-            raise VerifyException(f"the body has {len(args)} arguments for {len(self.inits)} carried values and a number")
+            raise VerifyException(
+                f"the body has {len(args)} arguments for {len(self.inits)} carried values and a number"
+            )
         if args[0].type != tensor_type((), i64):
             raise VerifyException(f"the body's first argument is {args[0].type}, expected the number as tensor<i64>")
         values = self.yielded(0)
         if len(values) < len(args):
-            raise VerifyException(f"the body yields {len(values)} values, expected a condition and {len(args) - 1} more")
+            raise VerifyException(
+                f"the body yields {len(values)} values, expected a condition and {len(args) - 1} more"
+            )
         if elem(values[0]) != i1 or any(d not in (1, DYNAMIC) for d in dims(values[0])):
             raise VerifyException(f"the body yields {values[0].type} first, expected a condition of one element")
         for i, (arg, init, new) in enumerate(zip(args[1:], self.inits, self.next_values, strict=True)):
@@ -275,4 +277,3 @@ def is_true(value: SSAValue) -> bool:
         and isinstance(owner.value, DenseIntOrFPElementsAttr)
         and all(bool(v) for v in owner.value.iter_values())
     )
-

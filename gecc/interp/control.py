@@ -97,6 +97,10 @@ def _empty(env: Env, kind: Any) -> Array:
     """A tensor of which nothing is written yet: NaN, or -1."""
     assert isinstance(kind, TensorType)
     dtype = env.dtype(kind.element_type)
-    return np.full(kind.get_shape(), 0xFF, np.uint8).astype(dtype) if dtype.kind == "b" else np.full(
-        kind.get_shape(), -1 if dtype.kind == "i" else np.iinfo(dtype).max if dtype.kind == "u" else np.nan
-    ).astype(dtype)
+    return (
+        np.full(kind.get_shape(), 0xFF, np.uint8).astype(dtype)
+        if dtype.kind == "b"
+        else np.full(
+            kind.get_shape(), -1 if dtype.kind == "i" else np.iinfo(dtype).max if dtype.kind == "u" else np.nan
+        ).astype(dtype)
+    )

@@ -131,13 +131,12 @@ def _run_on_tensors(
     _check_inputs([arg.type for arg in block.args], inputs)
     data: dict[SSAValue, Array] = {arg: _bytes_of(array).copy() for arg, array in zip(block.args, inputs, strict=True)}
     results = _run_block(block, data, run_kernel, weights)
-    assert isinstance(end := block.last_op, ReturnOp)
-    return [_typed(d, x.type, writeable=True).copy() for d, x in zip(results, end.arguments, strict=True)]
+    end = block.last_op
+    assert end is not None
+    return [_typed(d, x.type, writeable=True).copy() for d, x in zip(results, end.operands, strict=True)]
 
 
-def _run_block(
-    block: Block, data: dict[SSAValue, Array], run_kernel: RunKernel, weights: WeightStore
-) -> list[Array]:
+def _run_block(block: Block, data: dict[SSAValue, Array], run_kernel: RunKernel, weights: WeightStore) -> list[Array]:
     """Run launches on tensors, branches and loops; the bytes of what the block returns or yields."""
     for op in block.ops:
         match op:

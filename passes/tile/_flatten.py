@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, LocationAttr, MemRefType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, LocationAttr, MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from gecc.dialects.tile import (
@@ -27,8 +27,29 @@ from gecc.dialects.tile import (
 )
 from gecc.passes.tile._copy_kernel import copy_launch, row_launch
 
-if TYPE_CHECKING:
-    from gecc.passes.tile.bufferize import Bufferizer
+
+class Bufferizer(Protocol):
+    """What writes the other operations on memory."""
+
+    module: ModuleOp
+    memory: dict[SSAValue, SSAValue]
+    labels: int
+
+    def add(self, op: Operation, location: LocationAttr) -> None:
+        """Append an operation on memory."""
+        ...
+
+    def operation(self, op: Operation) -> None:
+        """Write an operation on memory."""
+        ...
+
+    def place(self, tensor: SSAValue, what: str, op: Operation) -> SSAValue:
+        """The memory of a tensor that `op` makes."""
+        ...
+
+    def bind_to(self, whole: SSAValue, target: SSAValue, location: LocationAttr) -> None:
+        """Let a tensor lie in memory of as many bytes."""
+        ...
 
 
 def flatten_if(b: Bufferizer, op: IfOp) -> None:

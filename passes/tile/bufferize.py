@@ -160,7 +160,7 @@ class Bufferizer:
         name = f"func.func @{self.function.sym_name.data}"
         if len(self.function.body.blocks) != 1:
             raise PassError(f"{name} has {len(self.function.body.blocks)} blocks, expected one")
-        for op in (inner for op in block.ops for inner in op.walk()):
+        for op in (inner for outer in block.ops for inner in outer.walk()):
             if isinstance(op, LaunchOp) and op.outputs:
                 raise PassError(f"{name} has launches on memory already", where=_place(op))
             if not isinstance(op, LaunchOp | WeightOp | ViewOp | IfOp | WhileOp | YieldOp | ReturnOp):

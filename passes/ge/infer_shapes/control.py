@@ -71,5 +71,3 @@ def _infer_loop(op: ge.While, values: Values, infer: InferBlock) -> None:
                 where=f"ONNX node {', '.join(repr(name) for name in names)}" if names else None,
                 hint="values that a loop carries must keep their shape",
             )
-
-

@@ -49,7 +49,9 @@ def if_(n: Node) -> Sequence[SSAValue]:
     assert other is not None
     for i, (a, b) in enumerate(zip(then.operands, other.operands, strict=True)):
         if not _same_shape(a, b):
-            n.refuse(f"output {i} is {spell(a)} in one branch and {spell(b)} in the other, and the condition is computed")
+            n.refuse(
+                f"output {i} is {spell(a)} in one branch and {spell(b)} in the other, and the condition is computed"
+            )
     return n.build.add_all(ge.If(n.input(0), *regions))
 
 
@@ -123,14 +125,10 @@ def loop_(n: Node) -> Sequence[SSAValue | None]:
     inits = [n.input(i) for i in range(2, len(n.inputs))]
     count = len(inits)
     if len(graph.input) != 2 + count or len(graph.output) < 1 + count:
-        n.invalid(
-            f"the body has {len(graph.input)} inputs and {len(graph.output)} outputs for {count} carried values"
-        )
+        n.invalid(f"the body has {len(graph.input)} inputs and {len(graph.output)} outputs for {count} carried values")
     trips, condition = n.optional(0), n.optional(1)
 
-    def step(
-        number: SSAValue, carried: Sequence[SSAValue]
-    ) -> tuple[SSAValue | None, list[SSAValue], list[SSAValue]]:
+    def step(number: SSAValue, carried: Sequence[SSAValue]) -> tuple[SSAValue | None, list[SSAValue], list[SSAValue]]:
         # the body only runs while the condition holds
         values = n.subgraph(graph, [number, n.build.const(np.array(True)), *carried])
         return values[0], values[1 : 1 + count], values[1 + count :]
@@ -195,8 +193,7 @@ def scan(n: Node) -> Sequence[SSAValue | None]:
     if not sequences or outputs < 0:
         n.invalid(f"num_scan_inputs is {count} of {len(n.inputs)} inputs; the body has {len(graph.output)} outputs")
     axes = [
-        n.axis(axis, rank(x))
-        for axis, x in zip(n.attr_ints("scan_input_axes", [0] * count), sequences, strict=True)
+        n.axis(axis, rank(x)) for axis, x in zip(n.attr_ints("scan_input_axes", [0] * count), sequences, strict=True)
     ]
     backwards = n.attr_ints("scan_input_directions", [0] * count)
     wanted = [n.wants(i) for i in range(len(states), len(graph.output))]
@@ -234,9 +231,7 @@ def scanned(
     first = n.build.extents(sequences[0], axes[0], axes[0] + 1)
     trips = n.build.const(np.array(lengths.pop(), np.int64)) if lengths else n.build.squeeze(first, [0])
 
-    def step(
-        number: SSAValue, carried: Sequence[SSAValue]
-    ) -> tuple[SSAValue | None, list[SSAValue], list[SSAValue]]:
+    def step(number: SSAValue, carried: Sequence[SSAValue]) -> tuple[SSAValue | None, list[SSAValue], list[SSAValue]]:
         parts: list[SSAValue] = []
         for x, axis, backward in zip(sequences, axes, backwards, strict=True):
             place = number
