@@ -12,6 +12,7 @@ from gecc.dialects.ge import GeOp
 from gecc.errors import PassError
 from gecc.passes.ge.to_fused import (
     control,
+    conv,
     indexing,
     linear,
     movement,
@@ -26,7 +27,7 @@ from gecc.passes.ge.to_fused import (
 )
 from gecc.rewrite import apply_patterns, location_names
 
-FAMILIES = (pointwise, quant, linear, pool, reduce, norm, movement, indexing, resize, ordering, scatter)
+FAMILIES = (pointwise, quant, linear, conv, pool, reduce, norm, movement, indexing, resize, ordering, scatter)
 """The modules that hold the patterns, a family each."""
 
 
