@@ -228,6 +228,21 @@ def test_agrees_with_onnxruntime(name: str, level: str) -> None:
         np.testing.assert_allclose(found[output], wanted, rtol=2e-5, atol=2e-5, err_msg=output)
 
 
+@pytest.mark.parametrize("name", ["alternating", "nested", "until", "else", "scanned"])
+def test_exported_to_onnx_it_computes_the_same(name: str) -> None:
+    from gecc.context import make_context
+    from gecc.frontend.onnx.export import export_onnx
+
+    ctx = make_context()
+    text, feeds = CASES[name]
+    proto = model(text)
+    exported, runnable = export_onnx(ctx, api.import_model(ctx, proto, {k: a.shape for k, a in feeds.items()}))
+    assert runnable
+    found = reference(exported, feeds)
+    for output, wanted in reference(proto, feeds).items():
+        np.testing.assert_allclose(found[output], wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["alternating", "nested", "then", "products", "viewed", "swapped", "scanned"])
 def test_no_pass_moves_a_result(name: str) -> None:
     from gecc.context import make_context
