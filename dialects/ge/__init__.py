@@ -9,6 +9,7 @@ from xdsl.ir import Dialect
 from gecc.dialects.ge.attrs import LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
 from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
+from gecc.dialects.ge.control import Control, If, While, Yield, is_true
 from gecc.dialects.ge.dynamic import (
     DynExpand,
     DynPad,
@@ -157,7 +158,7 @@ from gecc.dialects.ge.types import (
     tensor_type,
 )
 
-GE = Dialect("ge", list(OPS), [WeightAttr, LayoutAttr])
+GE = Dialect("ge", [*OPS, Yield], [WeightAttr, LayoutAttr])
 
 __all__ = [
     "ANY",
@@ -203,6 +204,7 @@ __all__ = [
     "Const",
     "ConstValue",
     "ConstantOfShape",
+    "Control",
     "Conv2D",
     "Conv3D",
     "ConvTranspose2D",
@@ -242,6 +244,7 @@ __all__ = [
     "HardSigmoid",
     "HardSwish",
     "Identity",
+    "If",
     "IsNan",
     "LayerNorm",
     "LayoutAttr",
@@ -313,6 +316,8 @@ __all__ = [
     "Transpose",
     "Unary",
     "WeightAttr",
+    "While",
+    "Yield",
     "bool_attr",
     "broadcast",
     "const",
@@ -327,6 +332,7 @@ __all__ = [
     "ge_op",
     "int_attr",
     "ints_attr",
+    "is_true",
     "known",
     "layout",
     "like",
