@@ -32,6 +32,10 @@ DISPUTED = {
 }
 """Cases whose expected values contradict the standard's text. Our results must then be those of ONNX Runtime."""
 
+NOISE = {name: 1e-6 for name in ("test_dft_inverse", "test_dft_inverse_opset19")}
+"""Cases whose expected values hold rounding errors beyond the suite's tolerance where the answer is 0 (2e-7 for sums of
+up to 495), with the absolute tolerance that takes them in. A result nearer to 0 is disputed, not wrong."""
+
 HALF_TOLERANCE = 2.0**-9
 """Two units in the last place of float16: what onnx's own comparison allows to bfloat16, but forgets for float16."""
 
@@ -73,9 +77,11 @@ def run_case(case: Case) -> tuple[str, str]:
             wanted = _from_runtime(model, inputs) if case.name in DISPUTED else expected
             half = any(getattr(value, "dtype", None) == np.float16 for value in wanted)
             rtol = max(case.source.rtol, HALF_TOLERANCE) if half else case.source.rtol
-            Runner.assert_similar_outputs(wanted, found, rtol, case.source.atol)
+            Runner.assert_similar_outputs(wanted, found, rtol, NOISE.get(case.name, case.source.atol))
     except (AssertionError, TypeError) as difference:  # the latter: a sequence where none is expected
         return "wrong", str(difference)
+    if case.name in NOISE:
+        return "disputed", "expected values hold rounding errors beyond the suite's tolerance"
     return ("disputed", DISPUTED[case.name]) if case.name in DISPUTED else ("pass", "")
 
 

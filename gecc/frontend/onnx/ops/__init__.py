@@ -23,6 +23,7 @@ from gecc.frontend.onnx.ops import (
     sampling,
     scatter,
     shape,
+    signal,
     softmax,
 )
 
@@ -49,5 +50,6 @@ __all__ = [
     "sampling",
     "scatter",
     "shape",
+    "signal",
     "softmax",
 ]
