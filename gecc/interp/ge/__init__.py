@@ -11,6 +11,7 @@ from gecc.interp.ge import (
     quant,
     reduce,
     resize,
+    sampling,
     scatter,
     shape,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "quant",
     "reduce",
     "resize",
+    "sampling",
     "scatter",
     "shape",
 ]
