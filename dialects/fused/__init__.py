@@ -16,12 +16,13 @@ from gecc.dialects.fused.base import (
 from gecc.dialects.fused.body import Body, Scalar
 from gecc.dialects.fused.build import BodyFn, EpilogueFn, broadcast_load, epilogue_region, generic, region
 from gecc.dialects.fused.generic_op import COMBINERS, GenericOp
+from gecc.dialects.fused.host import HostOp
 from gecc.dialects.fused.scalar import CheckIndexOp, LoadOp, YieldOp
 from gecc.dialects.fused.storage import ConstOp, ViewOp
 
 Fused = Dialect(
     "fused",
-    [ConstOp, ViewOp, GenericOp, MatmulOp, ConvOp, SoftmaxOp, NormOp, LoadOp, CheckIndexOp, YieldOp],
+    [ConstOp, ViewOp, GenericOp, MatmulOp, ConvOp, SoftmaxOp, NormOp, HostOp, LoadOp, CheckIndexOp, YieldOp],
     [],
 )
 
@@ -36,6 +37,7 @@ __all__ = [
     "Fused",
     "FusedOp",
     "GenericOp",
+    "HostOp",
     "LoadOp",
     "MatmulOp",
     "NormOp",

@@ -21,6 +21,7 @@ from gecc.dialects.ge.dynamic import (
     reshaped,
     spread_pads,
 )
+from gecc.dialects.ge.host import HostCall, HostOp, TensorHostCall
 from gecc.dialects.ge.indexing import (
     DepthToSpace,
     Gather,
@@ -45,6 +46,7 @@ from gecc.dialects.ge.movement import (
     slice_bounds,
 )
 from gecc.dialects.ge.norm import BatchNorm, LayerNorm, LogSoftmax, RMSNorm, Softmax
+from gecc.dialects.ge.objects import ObjectType, is_object
 from gecc.dialects.ge.ordering import CumProd, CumSum, Cumulative, ReverseSequence, TopK
 from gecc.dialects.ge.pointwise import (
     TABLE,
@@ -158,7 +160,7 @@ from gecc.dialects.ge.types import (
     tensor_type,
 )
 
-GE = Dialect("ge", list(OPS), [WeightAttr, LayoutAttr])
+GE = Dialect("ge", [*OPS, HostOp], [WeightAttr, LayoutAttr, ObjectType])
 
 __all__ = [
     "ANY",
@@ -236,6 +238,8 @@ __all__ = [
     "GreaterEqual",
     "HardSigmoid",
     "HardSwish",
+    "HostCall",
+    "HostOp",
     "Identity",
     "IsNan",
     "LayerNorm",
@@ -256,6 +260,7 @@ __all__ = [
     "Mod",
     "Mul",
     "Neg",
+    "ObjectType",
     "PRelu",
     "Pad",
     "Pointwise",
@@ -298,6 +303,7 @@ __all__ = [
     "Sub",
     "Tan",
     "Tanh",
+    "TensorHostCall",
     "Tile",
     "TopK",
     "TransData",
@@ -318,6 +324,7 @@ __all__ = [
     "ge_op",
     "int_attr",
     "ints_attr",
+    "is_object",
     "known",
     "layout",
     "like",

@@ -18,6 +18,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from gecc.dialects.tile.graph import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp, int_array
+from gecc.dialects.tile.host import HostOp, SlotOp
 from gecc.dialects.tile.kernel import (
     COMBINERS,
     CheckIndexOp,
@@ -37,6 +38,7 @@ __all__ = [
     "AllocOp",
     "CheckIndexOp",
     "FillOp",
+    "HostOp",
     "InputOp",
     "KernelOp",
     "LanesOp",
@@ -46,6 +48,7 @@ __all__ = [
     "OutputOp",
     "ReturnOp",
     "ScratchOp",
+    "SlotOp",
     "StoreOp",
     "StoreTileOp",
     "Tile",
@@ -71,6 +74,8 @@ Tile = Dialect(
         MmaOp,
         StoreTileOp,
         LaunchOp,
+        HostOp,
+        SlotOp,
         WeightOp,
         ViewOp,
         InputOp,

@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from gecc.dialects.tile import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp
+from gecc.dialects.ge.objects import is_object
+from gecc.dialects.tile import AllocOp, HostOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp
 from gecc.errors import PassError
 from gecc.rewrite import location_names
 
@@ -28,17 +29,24 @@ class Access:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A launch and what it touches, inputs and outputs in its order."""
+    """A launch or a call of the host and what memory it touches, inputs and outputs in its order."""
 
-    launch: LaunchOp
+    launch: LaunchOp | HostOp
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
 
+    @property
+    def alone(self) -> bool:
+        """Whether nothing may run at the same time: the host runs it, outside of all ranks."""
+        return isinstance(self.launch, HostOp)
+
     def depends_on(self, earlier: Step) -> bool:
-        """Whether this launch must wait for `earlier`: one writes memory that the other touches.
+        """Whether this launch must wait for `earlier`: one writes memory that the other touches, or one is alone.
 
         Buffers that share the arena do not count: who may share is decided after the schedule, from it.
         """
+        if self.alone or earlier.alone:
+            return True
         written = [w.root for w in earlier.writes]
         if any(a.root in written for a in (*self.reads, *self.writes)):
             return True
@@ -73,14 +81,14 @@ def steps_of(function: FuncOp) -> list[Step]:
 
     found: list[Step] = []
     for op in function.body.block.ops:
-        if not isinstance(op, LaunchOp):
+        if not isinstance(op, LaunchOp | HostOp):
             continue
         if op.results_:
             raise PassError(
                 f"'{op.label.data}' is a launch on tensors", where=place(op), hint="run tile-bufferize first"
             )
-        reads = tuple(resolve(v, memory_bytes(v.type)) for v in op.inputs)
-        writes = tuple(resolve(v, memory_bytes(v.type)) for v in op.outputs)
+        reads = tuple(resolve(v, memory_bytes(v.type)) for v in op.inputs if not is_object(v))
+        writes = tuple(resolve(v, memory_bytes(v.type)) for v in op.outputs if not is_object(v))
         for access in writes:
             if not isinstance(access.root, AllocOp | OutputOp):
                 raise PassError(f"the launch writes {access.root.name}, which is read-only", where=place(op))
@@ -88,10 +96,10 @@ def steps_of(function: FuncOp) -> list[Step]:
     return found
 
 
-def place(op: LaunchOp) -> str:
+def place(op: LaunchOp | HostOp) -> str:
     """The launch for messages: label and ONNX nodes."""
     names = location_names(op)
-    return f"tile.launch '{op.label.data}'" + (f", ONNX node {', '.join(map(repr, names))}" if names else "")
+    return f"{op.name} '{op.label.data}'" + (f", ONNX node {', '.join(map(repr, names))}" if names else "")
 
 
 @dataclass(slots=True)
@@ -141,6 +149,8 @@ def takeover(step: Step, phase: int, life: dict[AllocOp, Lifetime]) -> Takeover 
     arena buffer that dies here, is touched by no other launch of the phase and by this one only through operands that
     may all be overwritten at the same place, and is large enough. Of several the smallest buffer is taken.
     """
+    if step.alone:
+        return None
     target = step.writes[0].root
     if not isinstance(target, AllocOp) or life[target].first != phase or not target.bytes.value.data:
         return None
@@ -184,6 +194,12 @@ def phases_of(steps: Sequence[Step]) -> list[list[Step]]:
             )
         phases[-1].append(step)
     for phase in phases:
+        for step in phase:
+            if step.alone and len(phase) > 1:
+                raise PassError(
+                    f"shares its phase with {len(phase) - 1} others, expected a call of the host to be alone",
+                    where=place(step.launch),
+                )
         writer: dict[Root, Step] = {}
         for step in phase:
             for access in step.writes:

@@ -30,7 +30,7 @@ class TileSchedule(ModulePass):
 
     Program order is kept. A launch joins the phase before it when it is independent of all launches there, and the
     bytes alive in the joint phase do not exceed the most that are alive at once in program order: fewer barriers
-    never cost memory. Merging two phases leaves the buffers alive in every other phase as they are, so it is enough to
+    never cost memory. A call of the host is alone in its phase. Merging two phases leaves the buffers alive in every other phase as they are, so it is enough to
     look at the joint one.
 
     Needs: launches on memory (tile-bufferize).

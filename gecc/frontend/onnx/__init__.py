@@ -17,12 +17,14 @@ from xdsl.utils.frontend import Frontend
 from gecc.frontend.onnx.importer import import_model
 from gecc.frontend.onnx.inputs import parse_input_shape, require_static
 from gecc.frontend.onnx.model import ModelSource, OnnxModel, load_model
+from gecc.frontend.onnx.placement import Placement
 from gecc.weights import store_of
 
 __all__ = [
     "ModelSource",
     "OnnxFrontend",
     "OnnxModel",
+    "Placement",
     "import_model",
     "import_onnx",
     "load_model",
@@ -32,13 +34,19 @@ __all__ = [
 
 
 def import_onnx(
-    ctx: Context, source: ModelSource, *, input_shapes: Mapping[str, Sequence[int]] | None = None
+    ctx: Context,
+    source: ModelSource,
+    *,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    host: bool = False,
+    placements: list[Placement] | None = None,
 ) -> ModuleOp:
     """Read, check and import a model (a path, bytes or a ModelProto) into the context's weight store.
 
+    With `host`, nodes without a native form become ge.HostOp; where each node went is appended to `placements`.
     Raises InvalidModelError, UnsupportedError (listing every node that cannot be imported) or ShapeError.
     """
-    return import_model(load_model(source), store_of(ctx), input_shapes=input_shapes)
+    return import_model(load_model(source), store_of(ctx), input_shapes=input_shapes, host=host, placements=placements)
 
 
 @dataclass(frozen=True)

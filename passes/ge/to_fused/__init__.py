@@ -8,9 +8,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from gecc.dialects.ge import GeOp
+from gecc.dialects.ge import GeOp, HostOp
 from gecc.errors import PassError
 from gecc.passes.ge.to_fused import (
+    host,
     indexing,
     linear,
     movement,
@@ -25,7 +26,7 @@ from gecc.passes.ge.to_fused import (
 )
 from gecc.rewrite import apply_patterns, location_names
 
-FAMILIES = (pointwise, quant, linear, pool, reduce, norm, movement, indexing, resize, ordering, scatter)
+FAMILIES = (pointwise, quant, linear, pool, reduce, norm, movement, indexing, resize, ordering, scatter, host)
 """The modules that hold the patterns, a family each."""
 
 
@@ -54,7 +55,7 @@ class ToFusedPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_patterns(op, [pattern() for family in FAMILIES for pattern in family.PATTERNS], ctx=ctx)
-        left = [inner for inner in op.walk() if isinstance(inner, GeOp)]
+        left = [inner for inner in op.walk() if isinstance(inner, GeOp | HostOp)]
         if left:
             found = "; ".join(f"{inner.name} ({', '.join(location_names(inner)) or 'unnamed'})" for inner in left)
             raise PassError(
