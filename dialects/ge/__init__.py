@@ -31,7 +31,7 @@ from gecc.dialects.ge.indexing import (
     SpaceToDepth,
     scaled_extent,
 )
-from gecc.dialects.ge.linear import Conv2D, ConvTranspose2D, MatMulV2
+from gecc.dialects.ge.linear import Conv2D, Conv3D, ConvTranspose2D, ConvTranspose3D, MatMulV2
 from gecc.dialects.ge.movement import (
     Concat,
     Expand,
@@ -116,7 +116,7 @@ from gecc.dialects.ge.pointwise import (
     Tanh,
     Unary,
 )
-from gecc.dialects.ge.pool import AvgPool, GlobalAveragePool, GlobalMaxPool, MaxPool
+from gecc.dialects.ge.pool import AvgPool, GlobalAveragePool, GlobalMaxPool, MaxPool, MaxPoolWithArgmax, Pool
 from gecc.dialects.ge.props import bool_attr, float_attr, floats_attr, int_attr, ints_attr
 from gecc.dialects.ge.quant import QUANTISED, Dequantize, Quantisation, Quantize
 from gecc.dialects.ge.reduce import (
@@ -205,7 +205,9 @@ __all__ = [
     "ConstValue",
     "ConstantOfShape",
     "Conv2D",
+    "Conv3D",
     "ConvTranspose2D",
+    "ConvTranspose3D",
     "Cos",
     "Cosh",
     "CumProd",
@@ -255,6 +257,7 @@ __all__ = [
     "LogicalXor",
     "MatMulV2",
     "MaxPool",
+    "MaxPoolWithArgmax",
     "Maximum",
     "Minimum",
     "Mod",
@@ -264,6 +267,7 @@ __all__ = [
     "PRelu",
     "Pad",
     "Pointwise",
+    "Pool",
     "Pow",
     "Quantisation",
     "Quantize",

@@ -33,7 +33,7 @@ from gecc.dialects.ge.types import (
     spell,
     tensor,
 )
-from gecc.dialects.ge.windows import check_window, conv_extent, deconv_extent
+from gecc.dialects.ge.windows import axis_name, check_window, conv_extents, deconv_extent
 
 
 @ge_op
@@ -126,19 +126,46 @@ class Conv2D(GeOp):
             self.result._type = self.infer()[0]
 
     def infer(self) -> Sequence[AnyTensor]:
-        _check_operands(self)
-        group = self.group.value.data
-        n, c, h, w = dims(self.x)
-        oc, icg, kh, kw = dims(self.w)
-        _check_group(group, "input channels", c)
-        _check_group(group, "output channels", oc)
-        if DYNAMIC not in (c, icg) and icg * group != c:
-            raise VerifyException(f"w {spell(dims(self.w))} has {icg} channels, expected {c} / group {group}")
-        _check_bias(self.bias, oc)
-        strides, pads, dilations = check_window(self.strides, self.pads, self.dilations)
-        oh = conv_extent("height", h, kh, strides[0], pads[0], pads[2], dilations[0])
-        ow = conv_extent("width", w, kw, strides[1], pads[1], pads[3], dilations[1])
-        return [like(tensor(self.x), (n, oc, oh, ow), _result_element(self.x, self.result))]
+        return _infer_conv(self, 2)
+
+
+@ge_op
+class Conv3D(GeOp):
+    """Convolution of x [N, C, D, H, W] with w [O, C / group, KD, KH, KW], plus bias [O]; as Conv2D.
+
+    More spatial dimensions, outermost first, are as good; properties have as many values.
+    """
+
+    x = operand_def(TensorType)
+    w = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    strides = ints_prop((1, 1, 1))
+    pads = ints_prop((0, 0, 0, 0, 0, 0))
+    dilations = ints_prop((1, 1, 1))
+    group = int_prop(1)
+    result = result_def(TensorType)
+
+    def __init__(
+        self,
+        x: Value,
+        w: Value,
+        bias: Value | None = None,
+        *,
+        strides: Sequence[int] = (1, 1, 1),
+        pads: Sequence[int] = (0, 0, 0, 0, 0, 0),
+        dilations: Sequence[int] = (1, 1, 1),
+        group: int = 1,
+        sums: Attribute | None = None,
+        result_type: AnyTensor | None = None,
+    ) -> None:
+        properties = {"strides": strides, "pads": pads, "dilations": dilations, "group": group}
+        self.setup([x, w, bias], properties, types_of(result_type) or _only_element(sums))
+        if sums is not None:
+            self.result._type = self.infer()[0]
+
+    def infer(self) -> Sequence[AnyTensor]:
+        check_row_major("x", self.x)
+        return _infer_conv(self, max(rank(self.x) - 2, 3))
 
 
 @ge_op
@@ -181,30 +208,94 @@ class ConvTranspose2D(GeOp):
         self.setup([x, w, bias], properties, types_of(result_type))
 
     def infer(self) -> Sequence[AnyTensor]:
-        _check_operands(self)
-        group = self.group.value.data
-        n, c, h, w = dims(self.x)
-        ic, ocg, kh, kw = dims(self.w)
-        _check_group(group, "input channels", c)
-        if not agree(c, ic):
-            raise VerifyException(f"w {spell(dims(self.w))} has {ic} input channels, expected {c}")
-        oc = DYNAMIC if ocg == DYNAMIC else ocg * group
-        _check_bias(self.bias, oc)
-        strides, pads, dilations = check_window(self.strides, self.pads, self.dilations)
-        extra = self.output_padding.get_values()
-        if len(extra) != 2 or min(extra) < 0:
-            raise VerifyException(f"output_padding is {list(extra)}, expected 2 values of at least 0")
-        oh = deconv_extent("height", h, kh, strides[0], pads[0], pads[2], dilations[0], extra[0])
-        ow = deconv_extent("width", w, kw, strides[1], pads[1], pads[3], dilations[1], extra[1])
-        return [like(tensor(self.x), (n, oc, oh, ow))]
+        return _infer_transposed(self, 2)
 
 
-def _check_operands(op: Conv2D | ConvTranspose2D) -> None:
-    check_dtype("x", op.x, FLOAT if isinstance(op, ConvTranspose2D) else (*FLOAT, i8, i16, i32))
+@ge_op
+class ConvTranspose3D(GeOp):
+    """The transpose of Conv3D: x [N, C, D, H, W] with w [C, O / group, KD, KH, KW]; as ConvTranspose2D."""
+
+    x = operand_def(TensorType)
+    w = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    strides = ints_prop((1, 1, 1))
+    pads = ints_prop((0, 0, 0, 0, 0, 0))
+    dilations = ints_prop((1, 1, 1))
+    group = int_prop(1)
+    output_padding = ints_prop((0, 0, 0))
+    result = result_def(TensorType)
+
+    def __init__(
+        self,
+        x: Value,
+        w: Value,
+        bias: Value | None = None,
+        *,
+        strides: Sequence[int] = (1, 1, 1),
+        pads: Sequence[int] = (0, 0, 0, 0, 0, 0),
+        dilations: Sequence[int] = (1, 1, 1),
+        group: int = 1,
+        output_padding: Sequence[int] = (0, 0, 0),
+        result_type: AnyTensor | None = None,
+    ) -> None:
+        properties = {
+            "strides": strides,
+            "pads": pads,
+            "dilations": dilations,
+            "group": group,
+            "output_padding": output_padding,
+        }
+        self.setup([x, w, bias], properties, types_of(result_type))
+
+    def infer(self) -> Sequence[AnyTensor]:
+        check_row_major("x", self.x)
+        return _infer_transposed(self, max(rank(self.x) - 2, 3))
+
+
+def _infer_conv(op: Conv2D | Conv3D, spatial: int) -> Sequence[AnyTensor]:
+    _check_operands(op, spatial)
+    group = op.group.value.data
+    n, c, *sizes = dims(op.x)
+    oc, icg, *kernel = dims(op.w)
+    _check_group(group, "input channels", c)
+    _check_group(group, "output channels", oc)
+    if DYNAMIC not in (c, icg) and icg * group != c:
+        raise VerifyException(f"w {spell(dims(op.w))} has {icg} channels, expected {c} / group {group}")
+    _check_bias(op.bias, oc)
+    out = conv_extents(sizes, kernel, *check_window(op.strides, op.pads, op.dilations, spatial))
+    return [like(tensor(op.x), (n, oc, *out), _result_element(op.x, op.result))]
+
+
+def _infer_transposed(op: ConvTranspose2D | ConvTranspose3D, spatial: int) -> Sequence[AnyTensor]:
+    _check_operands(op, spatial)
+    group = op.group.value.data
+    n, c, *sizes = dims(op.x)
+    ic, ocg, *kernel = dims(op.w)
+    _check_group(group, "input channels", c)
+    if not agree(c, ic):
+        raise VerifyException(f"w {spell(dims(op.w))} has {ic} input channels, expected {c}")
+    oc = DYNAMIC if ocg == DYNAMIC else ocg * group
+    _check_bias(op.bias, oc)
+    strides, pads, dilations = check_window(op.strides, op.pads, op.dilations, spatial)
+    extra = op.output_padding.get_values()
+    if len(extra) != spatial or min(extra) < 0:
+        raise VerifyException(f"output_padding is {list(extra)}, expected {spatial} values of at least 0")
+    out = [
+        deconv_extent(
+            axis_name(i, spatial), sizes[i], kernel[i], strides[i], pads[i], pads[spatial + i], dilations[i], extra[i]
+        )
+        for i in range(spatial)
+    ]
+    return [like(tensor(op.x), (n, oc, *out))]
+
+
+def _check_operands(op: Conv2D | Conv3D | ConvTranspose2D | ConvTranspose3D, spatial: int) -> None:
+    transposed = isinstance(op, ConvTranspose2D | ConvTranspose3D)
+    check_dtype("x", op.x, FLOAT if transposed else (*FLOAT, i8, i16, i32))
     check_same_dtype(x=op.x, w=op.w)
     _check_bias_element(op.bias, _result_element(op.x, op.result))
-    check_rank("x", op.x, 4)
-    check_rank("w", op.w, 4)
+    check_rank("x", op.x, 2 + spatial)
+    check_rank("w", op.w, 2 + spatial)
     check_row_major("w", op.w)
 
 

@@ -13,15 +13,50 @@ from gecc.dialects.ge.types import DYNAMIC
 Ints: TypeAlias = DenseArrayBase[IntegerType]
 
 
-def check_window(strides: Ints, pads: Ints, dilations: Ints) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-    """The window properties of a 2-D operator as tuples (2, 4 and 2 values), or VerifyException."""
+AXES = ("height", "width")
+"""What messages call two spatial dimensions."""
+
+
+def check_window(
+    strides: Ints, pads: Ints, dilations: Ints, spatial: int = 2
+) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+    """The window properties over `spatial` dimensions as tuples (n, 2 n and n values), or VerifyException."""
     s, p, d = strides.get_values(), pads.get_values(), dilations.get_values()
     for name, values in (("strides", s), ("dilations", d)):
-        if len(values) != 2 or min(values) < 1:
-            raise VerifyException(f"{name} is {list(values)}, expected 2 values of at least 1")
-    if len(p) != 4 or min(p) < 0:
-        raise VerifyException(f"pads is {list(p)}, expected 4 values (top, left, bottom, right) of at least 0")
+        if len(values) != spatial or min(values, default=1) < 1:
+            raise VerifyException(f"{name} is {list(values)}, expected {_count(spatial)} of at least 1")
+    if len(p) != 2 * spatial or min(p, default=0) < 0:
+        order = "top, left, bottom, right" if spatial == 2 else "all before, then all after"
+        raise VerifyException(f"pads is {list(p)}, expected {2 * spatial} values ({order}) of at least 0")
     return s, p, d
+
+
+def _count(values: int) -> str:
+    return "1 value" if values == 1 else f"{values} values"
+
+
+def axis_name(axis: int, spatial: int) -> str:
+    """What messages call a spatial dimension."""
+    return AXES[axis] if spatial == 2 else ("depth", *AXES)[axis] if spatial == 3 else f"spatial dimension {axis}"
+
+
+def conv_extents(
+    sizes: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+    *,
+    ceil_mode: bool = False,
+) -> list[int]:
+    """`conv_extent` of every spatial dimension."""
+    n = len(sizes)
+    return [
+        conv_extent(
+            axis_name(i, n), sizes[i], kernel[i], strides[i], pads[i], pads[n + i], dilations[i], ceil_mode=ceil_mode
+        )
+        for i in range(n)
+    ]
 
 
 def conv_extent(

@@ -1,11 +1,11 @@
 """The om dialect: the contents of an om file as IR.
 
 One `om.model` holds the interface, the constants, the graph that people see, and the tasks that run, in the words of
-the container: kernels, event records and waits. Encoding it gives the file, decoding the file gives it back
+the container: kernels, jumps, host calls, event records and waits. Encoding it gives the file, decoding the file gives it back
 (`gecc.om_ir`). Machine code and weights are named by digest and lie in the text's side file.
 
 ```mlir
-om.model "net" target "x86-64-v4" abi 1 arena 64 scratch 0 producer "gecc" {
+om.model "net" target "x86-64-v4" abi 2 arena 64 scratch 0 producer "gecc" {
   %x = om.input "x" : tensor<8xf32>
   %t = om.node "Exp" "exp" (%x : tensor<8xf32>) onnx ["exp"] places [#om.mem<arena, 0, 32>] -> tensor<8xf32>
   %y = om.node "Neg" "neg" (%t : tensor<8xf32>) onnx ["neg"] -> tensor<8xf32>
@@ -22,27 +22,49 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from gecc.dialects.om.attrs import MemAttr
+from gecc.dialects.om.attrs import HostTensorAttr, MemAttr, ObjectAttr, ObjectType, SlotAttr
 from gecc.dialects.om.graph import InputOp, NodeOp, OutputOp, WeightOp
 from gecc.dialects.om.model import ModelOp
-from gecc.dialects.om.tasks import EntryOp, EventRecordOp, EventWaitOp, KernelOp
+from gecc.dialects.om.tasks import (
+    EntryOp,
+    EventRecordOp,
+    EventWaitOp,
+    GotoOp,
+    HostOp,
+    KernelOp,
+    LabelOp,
+    SwitchOp,
+    TaskOp,
+)
 
 __all__ = [
     "EntryOp",
     "EventRecordOp",
     "EventWaitOp",
+    "GotoOp",
+    "HostOp",
+    "HostTensorAttr",
     "InputOp",
     "KernelOp",
+    "LabelOp",
     "MemAttr",
     "ModelOp",
     "NodeOp",
+    "ObjectAttr",
+    "ObjectType",
     "Om",
     "OutputOp",
+    "SlotAttr",
+    "SwitchOp",
+    "TaskOp",
     "WeightOp",
 ]
 
 Om = Dialect(
     "om",
-    [ModelOp, InputOp, WeightOp, NodeOp, OutputOp, EntryOp, KernelOp, EventRecordOp, EventWaitOp],
-    [MemAttr],
+    [
+        *(ModelOp, InputOp, WeightOp, NodeOp, OutputOp, EntryOp),
+        *(KernelOp, LabelOp, GotoOp, SwitchOp, HostOp, EventRecordOp, EventWaitOp),
+    ],
+    [MemAttr, HostTensorAttr, ObjectAttr, SlotAttr, ObjectType],
 )

@@ -19,14 +19,14 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import base, irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from gecc.om.records import AttrValue, Operand, Space
+from gecc.om.records import AttrValue, HostObject, HostTensor, HostValue, IoDesc, Operand, Space
 
 Text = base(StringAttr) | base(BytesAttr)
 """A string. xDSL reads a literal with other than ASCII characters as bytes, so such a string is bytes here (UTF-8)."""
@@ -95,6 +95,92 @@ class MemAttr(ParametrizedAttribute):
         indexed = self.space.data in ("input", "output") or self.index.data
         index = f" {self.index.data}" if indexed else ""
         printer.print_string(f"<{self.space.data}{index}, {self.offset.data}, {self.size.data}>")
+
+
+@irdl_attr_definition
+class ObjectType(ParametrizedAttribute, TypeAttribute):
+    """`!om.object<"seq(tensor(float))">`: a Python object of this ONNX type."""
+
+    name = "om.object"
+
+    type: StringAttr
+
+
+@irdl_attr_definition
+class HostTensorAttr(ParametrizedAttribute):
+    """`#om.tensor<#om.mem<arena, 0, 32>, "f32", array<i64: 8>>`: an argument of a host call in planned memory."""
+
+    name = "om.tensor"
+
+    place: MemAttr
+    dtype: StringAttr
+    shape: DenseArrayBase[IntegerType]
+
+    @property
+    def value(self) -> HostTensor:
+        """The record for this attribute."""
+        return HostTensor(self.place.operand, self.dtype.data, ints_of(self.shape))
+
+
+@irdl_attr_definition
+class ObjectAttr(ParametrizedAttribute):
+    """`#om.slot<0, "tensor(string)">`: an argument of a host call that is the object in this slot."""
+
+    name = "om.slot"
+
+    slot: IntAttr
+    type: StringAttr
+
+    @property
+    def value(self) -> HostObject:
+        """The record for this attribute."""
+        return HostObject(self.slot.data, self.type.data)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            slot = parser.parse_integer(allow_boolean=False)
+            parser.parse_punctuation(",")
+            return [IntAttr(slot), StringAttr(parser.parse_str_literal())]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.slot.data}, ")
+            printer.print_string_literal(self.type.data)
+
+
+@irdl_attr_definition
+class SlotAttr(ParametrizedAttribute):
+    """`#om.io<0, array<i64: -1, 3>>`: a graph input or output in a slot, with what is known of its extents."""
+
+    name = "om.io"
+
+    slot: IntAttr
+    shape: DenseArrayBase[IntegerType]
+
+    @staticmethod
+    def of(desc: IoDesc) -> SlotAttr | None:
+        """The attribute for a record, None for a tensor."""
+        return SlotAttr(IntAttr(desc.slot), int_array(desc.shape)) if desc.slot >= 0 else None
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            slot = parser.parse_integer(allow_boolean=False)
+            parser.parse_punctuation(",")
+            return [IntAttr(slot), parser.parse_attribute()]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.slot.data}, ")
+            printer.print_attribute(self.shape)
+
+
+def host_attr(value: HostValue) -> HostTensorAttr | ObjectAttr:
+    """The attribute for a value of a host call."""
+    if isinstance(value, HostTensor):
+        return HostTensorAttr(MemAttr.of(value.place), StringAttr(value.dtype), int_array(value.shape))
+    return ObjectAttr(IntAttr(value.slot), StringAttr(value.type))
 
 
 def value_attr(value: AttrValue) -> Attribute:

@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from gecc.dialects.om.graph import InputOp, NodeOp, OutputOp, WeightOp
 from gecc.dialects.om.model import ModelOp
-from gecc.dialects.om.tasks import EntryOp, EventRecordOp, EventWaitOp, KernelOp
+from gecc.dialects.om.tasks import EntryOp, EventRecordOp, EventWaitOp, task_op
 from gecc.om.records import OmModel, Source
 from gecc.rewrite import fuse_locations, name_location
 from gecc.weights.attribute import WeightAttr
@@ -41,6 +41,6 @@ def _tasks(model: OmModel) -> Iterator[Operation]:
             yield EventRecordOp(phase)
             yield EventWaitOp(phase)
             phase += 1
-        op = KernelOp(task)
+        op = task_op(task)
         op.location = fuse_locations(name_location(name) for name in model.nodes[task.op_index].onnx_names)
         yield op

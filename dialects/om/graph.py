@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     Signedness,
+    StringAttr,
     TensorType,
     UnitAttr,
     bf16,
@@ -38,8 +39,19 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from gecc.dialects.om.attrs import MemAttr, Text, dictionary, dictionary_of, int_array, ints_of, text, text_of
-from gecc.om.records import GraphNode, IoDesc, TensorDesc, WeightEntry
+from gecc.dialects.om.attrs import (
+    MemAttr,
+    ObjectType,
+    SlotAttr,
+    Text,
+    dictionary,
+    dictionary_of,
+    int_array,
+    ints_of,
+    text,
+    text_of,
+)
+from gecc.om.records import GraphNode, IoDesc, TensorDesc, WeightEntry, is_object
 from gecc.weights.attribute import WeightAttr
 from gecc.weights.dtypes import item_bytes
 
@@ -53,15 +65,34 @@ ELEMENTS: dict[str, Attribute] = {
 """Element types by their spelling, which is that of the records."""
 
 
+VALUE = base(TensorType) | base(ObjectType)
+"""Types of values: tensors of numbers, and objects of the host engine."""
+
+
+def value_type(dtype: str, shape: Sequence[int]) -> TensorType | ObjectType:
+    """The type of a record: a tensor, or an object with what is known of its shape."""
+    if is_object(dtype):
+        return ObjectType(StringAttr(dtype))
+    return tensor(dtype, shape)
+
+
 def tensor(dtype: str, shape: Sequence[int]) -> TensorType:
     """The tensor type of a record, where an unknown extent is -1."""
     return TensorType(ELEMENTS[dtype], [DYNAMIC_INDEX if extent == -1 else extent for extent in shape])
 
 
 def _dtype(type: Attribute, op: str) -> tuple[str, tuple[int, ...]]:
+    if isinstance(type, ObjectType):
+        return type.type.data, ()
     if not isinstance(type, TensorType) or str(type.element_type) not in ELEMENTS:
         raise VerifyException(f"{op}: {type} is no tensor of {', '.join(ELEMENTS)}")
     return str(type.element_type), tuple(-1 if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
+
+
+def _io(name: str, dtype: str, shape: tuple[int, ...], place: SlotAttr | None) -> IoDesc:
+    if place is None:
+        return IoDesc(name, dtype, shape)
+    return IoDesc(name, dtype, ints_of(place.shape), None, place.slot.data)
 
 
 @irdl_op_definition
@@ -70,16 +101,20 @@ class InputOp(IRDLOperation):
 
     name = "om.input"
     label = prop_def(Text)
-    result = result_def(base(TensorType))
-    assembly_format = "$label attr-dict `:` type($result)"
+    object = opt_prop_def(SlotAttr)
+    result = result_def(VALUE)
+    assembly_format = "$label (`object` $object^)? attr-dict `:` type($result)"
 
     def __init__(self, desc: IoDesc) -> None:
-        super().__init__(properties={"label": text(desc.name)}, result_types=[tensor(desc.dtype, desc.shape)])
+        super().__init__(
+            properties={"label": text(desc.name), "object": SlotAttr.of(desc)},
+            result_types=[value_type(desc.dtype, desc.shape)],
+        )
 
     @property
     def record(self) -> IoDesc:
         """What the container says of it."""
-        return IoDesc(text_of(self.label), *_dtype(self.result.type, self.name))
+        return _io(text_of(self.label), *_dtype(self.result.type, self.name), self.object)
 
 
 @irdl_op_definition
@@ -88,14 +123,19 @@ class OutputOp(IRDLOperation):
 
     name = "om.output"
     label = prop_def(Text)
-    type = prop_def(base(TensorType))
-    value = var_operand_def(base(TensorType))
-    assembly_format = "$label `:` $type attr-dict (`=` $value^ `:` type($value))?"
+    object = opt_prop_def(SlotAttr)
+    type = prop_def(VALUE)
+    value = var_operand_def(VALUE)
+    assembly_format = "$label (`object` $object^)? `:` $type attr-dict (`=` $value^ `:` type($value))?"
 
     def __init__(self, desc: IoDesc, value: SSAValue | None) -> None:
         super().__init__(
             operands=[[] if value is None else [value]],
-            properties={"label": text(desc.name), "type": tensor(desc.dtype, desc.shape)},
+            properties={
+                "label": text(desc.name),
+                "object": SlotAttr.of(desc),
+                "type": value_type(desc.dtype, desc.shape),
+            },
         )
 
     def verify_(self) -> None:
@@ -105,7 +145,7 @@ class OutputOp(IRDLOperation):
     @property
     def record(self) -> IoDesc:
         """What the container says of it, without its source."""
-        return IoDesc(text_of(self.label), *_dtype(self.type, self.name))
+        return _io(text_of(self.label), *_dtype(self.type, self.name), self.object)
 
 
 @irdl_op_definition
@@ -158,13 +198,13 @@ class NodeOp(IRDLOperation):
     name = "om.node"
     type = prop_def(Text)
     label = prop_def(Text)
-    inputs = var_operand_def(base(TensorType))
+    inputs = var_operand_def(VALUE)
     absent = opt_prop_def(DenseArrayBase.constr(i64))
     onnx = prop_def(ArrayAttr.constr(Text))
     layouts = opt_prop_def(ArrayAttr.constr(Text))
     places = opt_prop_def(ArrayAttr.constr(base(MemAttr) | base(UnitAttr)))
     values = opt_prop_def(DictionaryAttr)
-    results_ = var_result_def(base(TensorType))
+    results_ = var_result_def(VALUE)
     assembly_format = (
         "$type $label `(` ($inputs^ `:` type($inputs))? `)` (`absent` $absent^)? `onnx` $onnx (`layouts` $layouts^)?"
         " (`places` $places^)? (`values` $values^)? attr-dict (`->` type($results_)^)?"
@@ -176,7 +216,7 @@ class NodeOp(IRDLOperation):
         places = [desc.place for desc in node.outputs]
         super().__init__(
             operands=[[value for value in inputs if value is not None]],
-            result_types=[[tensor(desc.dtype, desc.shape) for desc in node.outputs]],
+            result_types=[[value_type(desc.dtype, desc.shape) for desc in node.outputs]],
             properties={
                 "type": text(node.type),
                 "label": text(node.name),

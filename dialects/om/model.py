@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
@@ -13,9 +14,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects.om.attrs import Text, dictionary, dictionary_of, text, text_of
 from gecc.dialects.om.graph import InputOp, NodeOp, OutputOp, WeightOp
-from gecc.dialects.om.tasks import EntryOp, EventRecordOp, EventWaitOp, KernelOp
+from gecc.dialects.om.tasks import EntryOp, EventRecordOp, EventWaitOp, TaskOp
 from gecc.errors import OmError
-from gecc.om.records import GraphNode, IoDesc, KernelEntry, OmModel, Source, Weights
+from gecc.om.records import GraphNode, IoDesc, KernelEntry, KernelTask, OmModel, Source, Weights
 from gecc.weights.attribute import WeightAttr
 
 _Op = TypeVar("_Op", bound=Operation)
@@ -26,7 +27,7 @@ ORDER: tuple[tuple[type[Operation], ...], ...] = (
     (NodeOp,),
     (OutputOp,),
     (EntryOp,),
-    (KernelOp, EventRecordOp, EventWaitOp),
+    (TaskOp, EventRecordOp, EventWaitOp),
 )
 """The sections of a model's body, in order."""
 
@@ -45,6 +46,7 @@ class ModelOp(IRDLOperation):
     abi = prop_def(IntegerAttr.constr(type=i64))
     arena = prop_def(IntegerAttr.constr(type=i64))
     scratch = prop_def(IntegerAttr.constr(type=i64))
+    slots = opt_prop_def(IntegerAttr.constr(type=i64))
     producer = prop_def(Text)
     dispatcher = opt_prop_def(Text)
     blob = opt_prop_def(WeightAttr)
@@ -52,7 +54,7 @@ class ModelOp(IRDLOperation):
     body = region_def()
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
     assembly_format = (
-        "$label `target` $target `abi` $abi `arena` $arena `scratch` $scratch `producer` $producer"
+        "$label `target` $target `abi` $abi `arena` $arena `scratch` $scratch (`slots` $slots^)? `producer` $producer"
         " (`dispatcher` $dispatcher^)? (`blob` $blob^)? (`values` $values^)? attr-dict-with-keyword $body"
     )
 
@@ -64,6 +66,7 @@ class ModelOp(IRDLOperation):
                 "abi": IntegerAttr(model.abi, i64),
                 "arena": IntegerAttr(model.arena_bytes, i64),
                 "scratch": IntegerAttr(model.scratch_bytes, i64),
+                "slots": IntegerAttr(model.slots, i64) if model.slots else None,
                 "producer": text(model.producer),
                 "dispatcher": text(model.dispatcher) if model.dispatcher else None,
                 "blob": blob,
@@ -114,7 +117,7 @@ class ModelOp(IRDLOperation):
             if not isinstance(op, ORDER[-1]):
                 continue
             if isinstance(op, EventWaitOp) != recorded:
-                expected = "om.event_wait after om.event_record" if recorded else "om.kernel or om.event_record"
+                expected = "om.event_wait after om.event_record" if recorded else "a task or om.event_record"
                 raise VerifyException(f"om.model: task '{op.name}' in phase {phase}, expected {expected}")
             if isinstance(op, EventRecordOp | EventWaitOp):
                 if op.event.value.data != phase:
@@ -127,7 +130,7 @@ class ModelOp(IRDLOperation):
     @staticmethod
     def _pretend_code(model: OmModel) -> int:
         """Give each kernel that the tasks name an entry of one byte, so that all else can be verified."""
-        names = dict.fromkeys(task.kernel for task in model.tasks)
+        names = dict.fromkeys(task.kernel for task in model.tasks if isinstance(task, KernelTask))
         names.pop(model.dispatcher, None)
         all_names = [*([model.dispatcher] if model.dispatcher else ()), *names]
         model.kernels = tuple(KernelEntry(name, i, 1) for i, name in enumerate(all_names))
@@ -151,11 +154,11 @@ class ModelOp(IRDLOperation):
         outputs: list[IoDesc] = []
         for op in self.all(OutputOp):
             io = op.record
-            outputs.append(IoDesc(io.name, io.dtype, io.shape, sources[op.value[0]] if op.value else None))
+            outputs.append(replace(io, source=sources[op.value[0]] if op.value else None))
         tasks = []
         phase = 0
         for op in self.parts:
-            if isinstance(op, KernelOp):
+            if isinstance(op, TaskOp):
                 tasks.append(op.record(phase))
             phase += isinstance(op, EventWaitOp)
         return OmModel(
@@ -171,6 +174,7 @@ class ModelOp(IRDLOperation):
             tasks=tuple(tasks),
             arena_bytes=self.arena.value.data,
             scratch_bytes=self.scratch.value.data,
+            slots=self.slots.value.data if self.slots is not None else 0,
             producer=text_of(self.producer),
             attrs=dictionary_of(self.values),
         )

@@ -93,7 +93,9 @@ class HostOp(HostCall):
         for role, values in (("input", self.inputs), ("output", self.outputs or self.results_)):
             for i, value in enumerate(values):
                 if not isinstance(value.type, wanted | ObjectType):
-                    raise VerifyException(f"tile.host {self.spelled}: {role} {i} is {value.type}, expected {what} or an object")
+                    raise VerifyException(
+                        f"tile.host {self.spelled}: {role} {i} is {value.type}, expected {what} or an object"
+                    )
 
 
 @irdl_op_definition

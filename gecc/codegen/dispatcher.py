@@ -1,5 +1,9 @@
 """The native dispatcher as LLVM IR text: N ranks run one loop over the task table, a barrier ends each phase.
 
+Jumps are followed by all ranks alike. Where a switch leads is read by rank 0 alone and published before a barrier: another
+rank may be so late that the index is overwritten already. A host call makes all ranks leave; the executor starts the next
+run behind it.
+
 It is compiled like a kernel and lies in every blob. Ranks agree on everything through `gecc.runtime.abi`; which blocks
 a rank computes is a table made at load, so the loop has no division and results do not depend on the number of ranks.
 
@@ -48,6 +52,15 @@ def _futex(result: str, word: str, operation: int, value: str) -> str:
     return f"""  %{result} = call i64 asm sideeffect "syscall",
     "={{rax}},{{rax}},{{rdi}},{{rsi}},{{rdx}},{{r10}},~{{rcx}},~{{r11}},~{{memory}}"
     (i64 {_SYSCALL_FUTEX}, ptr %{word}, i64 {operation}, i64 {value}, i64 0)
+"""
+
+
+def _published(result: str) -> str:
+    """The word in which the target of a switch at barrier %epoch is published."""
+    return f"""  %{result}.turn = and i64 %epoch, 1
+  %{result}.offset = shl i64 %{result}.turn, 3
+  %{result}.from = add i64 %{result}.offset, {abi.CONTROL_TARGETS}
+  %{result} = getelementptr i8, ptr %control, i64 %{result}.from
 """
 
 
@@ -137,7 +150,9 @@ define hidden void @gecc_rank(ptr %control, i64 %rank) #0 {
     + _load("shares", "control", abi.CONTROL_SHARES, "ptr")
     + _load("states", "control", abi.CONTROL_STATES, "ptr")
     + _load("profile", "control", abi.CONTROL_PROFILE, "ptr")
+    + _load("first", "control", abi.CONTROL_START)
     + f"""
+  %leader = icmp eq i64 %rank, 0
   %state.offset = mul i64 %rank, {abi.STATE_BYTES}
   %state = getelementptr i8, ptr %states, i64 %state.offset
   %share.rows = mul i64 %rank, %count
@@ -151,14 +166,92 @@ define hidden void @gecc_rank(ptr %control, i64 %rank) #0 {
     + f"""
   br label %next
 next:
-  %i = phi i64 [ 0, %0 ], [ %i.next, %step ]
-  %epoch = phi i64 [ 1, %0 ], [ %epoch.next, %step ]
-  %dead = phi i1 [ false, %0 ], [ %dead.next, %step ]
+  %i = phi i64 [ %first, %0 ], [ %i.next, %step ], [ %jump.to, %jump ], [ %switch.to, %switched ], [ %target, %alone.go ]
+  %epoch = phi i64 [ 1, %0 ], [ %epoch.next, %step ], [ %epoch, %jump ], [ %epoch.switch, %switched ], [ %epoch, %alone.go ]
+  %dead = phi i1 [ false, %0 ], [ %dead.next, %step ], [ %dead, %jump ], [ %dead, %switched ], [ %dead, %alone.go ]
   %more = icmp ult i64 %i, %count
-  br i1 %more, label %task, label %leave
-task:
+  br i1 %more, label %look, label %halt
+look:
   %record.offset = mul i64 %i, {abi.TASK_BYTES}
   %record = getelementptr i8, ptr %tasks, i64 %record.offset
+"""
+    + _load("flags", "record", abi.TASK_FLAGS)
+    + f"""
+  %kind = lshr i64 %flags, {abi.KIND_SHIFT}
+  switch i64 %kind, label %task [ i64 {abi.TaskKind.NOTHING.value}, label %after
+    i64 {abi.TaskKind.GOTO.value}, label %jump
+    i64 {abi.TaskKind.SWITCH.value}, label %choose
+    i64 {abi.TaskKind.HOST.value}, label %halt ]
+jump:
+"""
+    + _load("jump.to", "record", abi.TASK_KERNEL)
+    + """
+  br label %next
+choose:
+  br i1 %leader, label %read, label %wait
+read:
+"""
+    + _load("words", "record", abi.TASK_ARGS, "ptr")
+    + _load("index.at", "words", 0, "ptr")
+    + _load("index.bytes", "words", 8)
+    + _load("targets.count", "words", 16)
+    + """
+  switch i64 %index.bytes, label %read.8 [ i64 1, label %read.1
+    i64 4, label %read.4 ]
+read.1:
+  %byte = load i8, ptr %index.at
+  %index.1 = zext i8 %byte to i64
+  br label %chosen
+read.4:
+  %word.4 = load i32, ptr %index.at, align 1
+  %index.4 = sext i32 %word.4 to i64
+  br label %chosen
+read.8:
+  %index.8 = load i64, ptr %index.at, align 1
+  br label %chosen
+chosen:
+  %index = phi i64 [ %index.1, %read.1 ], [ %index.4, %read.4 ], [ %index.8, %read.8 ]
+  %inside = icmp ult i64 %index, %targets.count
+  br i1 %inside, label %found, label %lost
+found:
+  %target.offset = shl i64 %index, 3
+  %target.from = add i64 %target.offset, 24
+  %target.at = getelementptr i8, ptr %words, i64 %target.from
+  %target = load i64, ptr %target.at
+  br i1 %alone, label %alone.go, label %publish
+alone.go:
+  br label %next
+publish:
+"""
+    + _published("out")
+    + """
+  store i64 %target, ptr %out
+  br label %wait
+lost:
+"""
+    + _field("lost.value", "state", abi.STATE_VALUE)
+    + "  store i64 %index, ptr %lost.value\n"
+    + _field("lost.limit", "state", abi.STATE_LIMIT)
+    + "  store i64 %targets.count, ptr %lost.limit\n"
+    + _field("lost.task", "state", abi.STATE_TASK)
+    + "  store i64 %i, ptr %lost.task\n"
+    + _field("lost.error", "state", abi.STATE_ERROR)
+    + f"  store i64 {abi.ErrorCode.SWITCH.value}, ptr %lost.error\n"
+    + _field("lost.failed", "control", abi.CONTROL_FAILED)
+    + """
+  store atomic i64 1, ptr %lost.failed monotonic, align 8
+  br i1 %alone, label %leave, label %wait
+wait:
+  %switch.quit = call i1 @barrier(ptr %control, i64 %ranks, i64 %epoch)
+  br i1 %switch.quit, label %leave, label %switched
+switched:
+  %epoch.switch = add i64 %epoch, 1
+"""
+    + _published("in")
+    + """
+  %switch.to = load i64, ptr %in
+  br label %next
+task:
   %pair.offset = shl i64 %i, 4
   %pair = getelementptr i8, ptr %own.shares, i64 %pair.offset
   %begin = load i64, ptr %pair
@@ -201,9 +294,8 @@ fail:
     + """
   br i1 %alone, label %leave, label %after
 after:
-  %dead.next = phi i1 [ %dead, %task ], [ false, %check ], [ true, %fail ]
+  %dead.next = phi i1 [ %dead, %look ], [ %dead, %task ], [ false, %check ], [ true, %fail ]
 """
-    + _load("flags", "record", abi.TASK_FLAGS)
     + f"""
   %flag = and i64 %flags, {abi.FLAG_BARRIER}
   %ends = icmp ne i64 %flag, 0
@@ -218,10 +310,18 @@ step:
   %epoch.next = phi i64 [ %epoch, %after ], [ %epoch.after, %meet ]
   %i.next = add i64 %i, 1
   br label %next
+halt:
+  br i1 %leader, label %report, label %leave
+report:
+"""
+    + _field("next.at", "control", abi.CONTROL_NEXT)
+    + """
+  store i64 %i, ptr %next.at
+  br label %leave
 leave:
   call void @llvm.x86.sse.ldmxcsr(ptr %saved)
   ret void
-}}
+}
 """
 )
 

@@ -171,3 +171,12 @@ def text_list(attrs: Message, name: str, what: str, where: str) -> tuple[str, ..
     if not isinstance(value, tuple) or len(texts) != len(value):
         raise OmError(f"attribute '{name}' of {what} is {value!r}, expected a list of strings", where=where)
     return texts
+
+
+def int_list(attrs: Message, name: str, what: str, where: str) -> tuple[int, ...]:
+    """The list-of-ints attribute `name`."""
+    value = decode_attr(attrs[name], f"attribute '{name}' of {what}", where)
+    ints = tuple(v for v in value if type(v) is int) if isinstance(value, tuple) else ()
+    if not isinstance(value, tuple) or len(ints) != len(value):
+        raise OmError(f"attribute '{name}' of {what} is {value!r}, expected a list of ints", where=where)
+    return ints

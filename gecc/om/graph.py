@@ -10,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gecc.errors import OmError
-from gecc.om.attributes import decode_attrs, encode_attr, encode_attrs, required, text_list
+from gecc.om.attributes import decode_attrs, encode_attr, encode_attrs, int_list, required, text_list
 from gecc.om.records import (
     RESERVED_TYPES,
     SCHEMA,
     AttrValue,
     GraphNode,
     IoDesc,
+    LabelTask,
     OmModel,
     Operand,
     Source,
     Space,
     TensorDesc,
     WeightEntry,
+    is_object,
 )
-from gecc.om.schema import DATA_TYPE, DATA_TYPE_NAME, Message, ModelDef
+from gecc.om.schema import DATA_TYPE, DATA_TYPE_NAME, OBJECT_TYPE, STRING_TYPE, Message, ModelDef
 
 DATA, CONST, NET_OUTPUT = RESERVED_TYPES
 
@@ -33,6 +35,12 @@ ONNX_NAMES = "_datadump_original_op_names"
 NODE_ATTRS = (NAME, ONNX_NAMES)
 OUTPUT_NAMES = "gecc_output_names"
 SPACE, INDEX = "gecc_space", "gecc_index"
+ONNX_TYPE = "gecc_onnx_type"
+"""Of a value that is a Python object: its type."""
+SLOT = "gecc_slot"
+"""Of a graph input that is an object: its slot. Those of the outputs stand in `OUTPUT_SLOTS` of NetOutput."""
+OUTPUT_SLOTS = "gecc_output_slots"
+SLOTS = "gecc_slots"
 
 SCHEMA_ATTR = "gecc_schema"
 ABI = "gecc_abi"
@@ -44,7 +52,7 @@ WEIGHT_SIZE = "weight_size"
 TARGET = "soc_version"
 PRODUCER = "atc_version"
 MODEL_ATTRS = (
-    *(SCHEMA_ATTR, ABI, SCRATCH, DISPATCHER, DIGEST, ARENA, WEIGHT_SIZE, TARGET, PRODUCER),
+    *(SCHEMA_ATTR, ABI, SCRATCH, SLOTS, DISPATCHER, DIGEST, ARENA, WEIGHT_SIZE, TARGET, PRODUCER),
     *("stream_num", "event_num", "label_num", "zero_copy_memory_size", "om_info_list", "attr_model_out_nodes_name"),
 )
 
@@ -85,7 +93,11 @@ def _unique_names(model: OmModel) -> list[str]:
 def _describe(
     out: Message, dtype: str, shape: tuple[int, ...], layout: str = "ND", place: Operand | None = None
 ) -> None:
-    out.dtype = DATA_TYPE[dtype]
+    if is_object(dtype):
+        out.dtype = STRING_TYPE if dtype == "tensor(string)" else OBJECT_TYPE
+        out.attr[ONNX_TYPE].s = dtype.encode()
+    else:
+        out.dtype = DATA_TYPE[dtype]
     out.shape.dim.extend(shape)
     out.shape.SetInParent()  # viewers take an absent shape for "no type"; a scalar's is present and empty
     out.layout = layout
@@ -141,6 +153,8 @@ class _Encoder:
         for i, io in enumerate(model.inputs):
             op = self.add(DATA, io.name)
             op.attr["index"].i = i
+            if io.slot >= 0:
+                op.attr[SLOT].i = io.slot
             _describe(op.output_desc.add(), io.dtype, io.shape)
             self.graph.input.append(f"{op.name}:0")
         for weight in model.weights.entries:
@@ -172,6 +186,8 @@ class _Encoder:
                 exits.append(f"{producer}:{io.source.output}:{io.name}")
             _describe(op.output_desc.add(), io.dtype, io.shape)
         encode_attr(op.attr[OUTPUT_NAMES], tuple(io.name for io in self.model.outputs), "output names")
+        if any(io.slot >= 0 for io in self.model.outputs):
+            encode_attr(op.attr[OUTPUT_SLOTS], tuple(io.slot for io in self.model.outputs), "output slots")
         encode_attr(self.proto.attr["attr_model_out_nodes_name"], tuple(exits), "output nodes")
 
 
@@ -190,6 +206,7 @@ def encode_graph(model: OmModel, partition_sizes: tuple[int, ...]) -> Message:
         SCHEMA_ATTR: SCHEMA,
         ABI: model.abi,
         SCRATCH: model.scratch_bytes,
+        SLOTS: model.slots,
         DISPATCHER: model.dispatcher,
         DIGEST: "0" * 64,
         ARENA: model.arena_bytes,
@@ -198,7 +215,7 @@ def encode_graph(model: OmModel, partition_sizes: tuple[int, ...]) -> Message:
         PRODUCER: model.producer,
         "stream_num": 1,
         "event_num": max(0, model.phases - 1),
-        "label_num": 0,
+        "label_num": sum(isinstance(task, LabelTask) for task in model.tasks),
         "zero_copy_memory_size": sum(io.nbytes for io in (*model.inputs, *model.outputs)),
         "om_info_list": partition_sizes,
     }
@@ -260,6 +277,14 @@ class GraphReader:
         return required(op.attr, NAME, str, "the op", self._place(op)) if NAME in op.attr else op.name
 
     def _dtype(self, desc: Message, where: str) -> str:
+        if ONNX_TYPE in desc.attr:
+            found = required(desc.attr, ONNX_TYPE, str, "a value", where)
+            expected = STRING_TYPE if found == "tensor(string)" else OBJECT_TYPE
+            if not is_object(found) or desc.dtype != expected:
+                raise OmError(
+                    f"a value has dtype {desc.dtype} and ONNX type '{found}', which do not agree", where=where
+                )
+            return found
         if desc.dtype not in DATA_TYPE_NAME:
             raise OmError(f"dtype is {desc.dtype}, expected one of {sorted(DATA_TYPE_NAME)}", where=where)
         return DATA_TYPE_NAME[desc.dtype]
@@ -280,7 +305,9 @@ class GraphReader:
             index = required(op.attr, "index", int, "the op", self._place(op))
             if index != i:
                 raise OmError(f"Data has index {index}, expected {i}", where=self._place(op))
-            out.append(IoDesc(self._name(op), self._dtype(desc, self._place(op)), tuple(desc.shape.dim)))
+            slot = required(op.attr, SLOT, int, "the op", self._place(op)) if SLOT in op.attr else -1
+            dtype = self._dtype(desc, self._place(op))
+            out.append(IoDesc(self._name(op), dtype, tuple(desc.shape.dim), None, slot))
         return tuple(out)
 
     def weights(self) -> tuple[WeightEntry, ...]:
@@ -355,8 +382,11 @@ class GraphReader:
                 " expected as many of each",
                 where=place,
             )
+        slots = int_list(op.attr, OUTPUT_SLOTS, "the op", place) if OUTPUT_SLOTS in op.attr else (-1,) * len(names)
+        if len(slots) != len(names):
+            raise OmError(f"NetOutput has {len(slots)} slots, expected {len(names)}, one an output", where=place)
         return tuple(
-            IoDesc(name, self._dtype(desc, place), tuple(desc.shape.dim), self._source(op, i, reference))
+            IoDesc(name, self._dtype(desc, place), tuple(desc.shape.dim), self._source(op, i, reference), slots[i])
             for i, (name, reference, desc) in enumerate(zip(names, op.input, op.output_desc, strict=True))
         )
 

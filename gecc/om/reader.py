@@ -24,6 +24,7 @@ from gecc.om.graph import (
     PRODUCER,
     SCHEMA_ATTR,
     SCRATCH,
+    SLOTS,
     TARGET,
     WEIGHT_SIZE,
     GraphReader,
@@ -33,6 +34,9 @@ from gecc.om.records import SCHEMA, Buffer, GraphNode, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
 from gecc.om.tasks import decode_tasks
 from gecc.om.verifier import check_abi, verify, verify_graph
+
+SCHEMAS = range(1, SCHEMA + 1)
+"""Encodings that this reader knows."""
 
 Verify = Literal["fast", "full"]
 """How much of a file to look at. "fast" does not hash the bytes of the weights, which can change numbers, never
@@ -113,9 +117,9 @@ class _Reader:
         where = f"{self.where}, MODEL_DEF"
         graph = GraphReader(self._model_def(where), where)
         schema = graph.figure_int(SCHEMA_ATTR)
-        if schema != SCHEMA:  # first: what follows is read by this schema's rules
+        if schema not in SCHEMAS:  # first: what follows is read by this schema's rules
             raise OmError(
-                f"the file's schema is {schema}, this reader supports {SCHEMA}",
+                f"the file's schema is {schema}, this reader supports {SCHEMAS.start} to {SCHEMAS[-1]}",
                 where=self.where,
                 hint="install a newer gecc" if schema > SCHEMA else "compile the model again",
             )
@@ -143,6 +147,7 @@ class _Reader:
             tasks=tasks,
             arena_bytes=graph.figure_int(ARENA),
             scratch_bytes=graph.figure_int(SCRATCH),
+            slots=graph.figure_int(SLOTS) if schema >= 2 else 0,
             producer=graph.figure_text(PRODUCER),
             attrs=graph.attrs(),
         )

@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TypeAlias
 
-SCHEMA = 1
-"""Version of this module's encoding in the container. A reader refuses a greater one."""
+SCHEMA = 2
+"""Version of this module's encoding in the container. A reader refuses a greater one. 2 added jumps and host calls."""
 
 ALIGNMENT = 64
 """Alignment of the arena's base and of the weights' base in memory."""
@@ -104,8 +105,100 @@ class KernelTask:
         return self.operands[len(self.operands) - self.n_outs :]
 
 
-Task: TypeAlias = KernelTask
-"""Every kind of task there is."""
+@dataclass(frozen=True, slots=True)
+class LabelTask:
+    """A place to jump to, number `number` of the model's labels. Does nothing itself."""
+
+    number: int
+    op_index: int
+    phase: int
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"label {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class GotoTask:
+    """A jump to the label of number `target`."""
+
+    target: int
+    op_index: int
+    phase: int
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"goto {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchTask:
+    """A jump to the label of number `targets[i]`, i the integer at `index`: of 1 byte (unsigned), 4 or 8 bytes (signed).
+
+    Any other value of i is an error of the run.
+    """
+
+    index: Operand
+    targets: tuple[int, ...]
+    op_index: int
+    phase: int
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return "switch"
+
+
+SWITCH_SIZES = (1, 4, 8)
+"""Bytes that the index of a switch may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostTensor:
+    """An argument of a host call that lies in planned memory: a dense row-major array."""
+
+    place: Operand
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostObject:
+    """An argument of a host call that is a Python object: in slot `slot` of the run, of ONNX type `type`."""
+
+    slot: int
+    type: str
+
+
+HostValue: TypeAlias = HostTensor | HostObject
+
+
+@dataclass(frozen=True, slots=True)
+class HostTask:
+    """A call of the host engine, for what has no native form.
+
+    program is a serialised onnx.ModelProto in WEIGHTS, whose graph's inputs and outputs are `ins` and `outs`, in order.
+    """
+
+    label: str
+    op_index: int
+    phase: int
+    program: Operand
+    ins: tuple[HostValue, ...]
+    outs: tuple[HostValue, ...]
+
+
+Task: TypeAlias = KernelTask | LabelTask | GotoTask | SwitchTask | HostTask
+"""Every kind of task there is. All but kernels are alone in their phase."""
+
+_OBJECT = re.compile(r"(tensor|sparse_tensor|seq|map|optional)\([a-z0-9_(), ]+\)")
+
+
+def is_object(dtype: str) -> bool:
+    """Whether `dtype` is the ONNX type of a Python object ("seq(tensor(float))") and no element type."""
+    return _OBJECT.fullmatch(dtype) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,22 +230,30 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class IoDesc:
-    """A graph input or output: ONNX name, element type, static shape. `source` (outputs only) is what computes it."""
+    """A graph input or output: ONNX name, element type, static shape. `source` (outputs only) is what computes it.
+
+    With a `slot` of 0 or more it is a Python object in that slot of the run: `dtype` is then its ONNX type, `shape` what
+    is known of its extents (-1: unknown).
+    """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     source: Source | None = None
+    slot: int = -1
 
     @property
     def nbytes(self) -> int:
-        """Bytes of a dense array of this type."""
-        return math.prod(self.shape) * ITEMSIZE[self.dtype]
+        """Bytes of a dense array of this type; an object has none."""
+        return math.prod(self.shape) * ITEMSIZE[self.dtype] if self.slot < 0 else 0
 
 
 @dataclass(frozen=True, slots=True)
 class TensorDesc:
-    """A node's result: logical shape (-1: unknown extent), layout of its bytes, and where it lies if it has a place."""
+    """A node's result: logical shape (-1: unknown extent), layout of its bytes, and where it lies if it has a place.
+
+    `dtype` is an element type, or the ONNX type of an object, which has shape ().
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -285,6 +386,7 @@ class OmModel:
     tasks          in execution order; phases ascend
     arena_bytes    size of the block for intermediates
     scratch_bytes  size of the scratch each rank needs
+    slots          Python objects that a run holds beside the arena
     producer       compiler name and version
     attrs          anything else
     """
@@ -302,6 +404,7 @@ class OmModel:
     tasks: tuple[Task, ...] = ()
     arena_bytes: int = 0
     scratch_bytes: int = 0
+    slots: int = 0
     producer: str = "gecc"
     attrs: Mapping[str, AttrValue] = field(default_factory=dict)
 

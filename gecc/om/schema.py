@@ -50,12 +50,19 @@ _DOMI = {
     "event_num 13 uint32, weight_size 14 uint64, op 15 bytes*, base_addr 16 uint64, weight_addr 17 uint64, "
     "batch_num 18 uint32",
     "TaskDef": "id 1 uint32, type 2 uint32, stream_id 10 uint32, event_id 11 uint32, kernel 20 KernelDef, "
-    "event_ex 26 EventExDef, label_id 30 uint32, memcpy_async 31 MemcpyAsyncDef, private_def 34 bytes",
+    "kernel_ex 21 KernelExDef, event_ex 26 EventExDef, label_id 30 uint32, memcpy_async 31 MemcpyAsyncDef, "
+    "private_def 34 bytes, label_set 37 LabelSetDef, label_goto_ex 38 LabelGotoExDef, "
+    "label_switch_by_index 39 LabelSwitchByIndexDef",
     "KernelDef": "context 1 KernelContext, stub_func 10 string, block_dim 11 uint32, args_size 12 uint32, args 13 bytes, "
     "sm_desc 14 bytes, flowtable 15 bytes, so_name 16 string, kernel_name 17 string, kernel_ext_info 18 bytes, "
     "kernel_ext_info_size 19 uint32",
     "KernelContext": "kernel_type 1 uint32, op_id 2 uint32, kernel_func_id 3 uint32, op_index 4 uint32, "
     "is_flowtable 5 bool, args_offset 6 bytes, args_count 7 uint32, origin_op_index 8 uint32*",
+    "KernelExDef": "flags 1 uint32, op_index 4 uint32, args_size 12 uint32, args 13 bytes, task_info 14 bytes, "
+    "task_info_size 15 uint32",
+    "LabelSetDef": "op_index 1 uint32, label_id 2 uint32, model_id 3 uint32",
+    "LabelGotoExDef": "op_index 1 uint32, label_id 2 uint32, model_id 3 uint32",
+    "LabelSwitchByIndexDef": "op_index 1 uint32, label_max 2 uint32",
     "EventExDef": "op_index 1 uint32, event_type 2 uint32",
     "MemcpyAsyncDef": "dst 1 uint64, dst_max 2 uint64, src 3 uint64, count 4 uint64, kind 5 uint32, op_index 6 uint32",
 }
@@ -76,6 +83,9 @@ DATA_TYPE: dict[str, int] = {
     "f64": 12, "bf16": 27,
 }  # fmt: skip
 """Element type -> number in TensorDescriptor.dtype. (The C++ numbering of `dt` attributes differs; none is written.)"""
+
+STRING_TYPE, OBJECT_TYPE = 13, 26
+"""TensorDescriptor.dtype of what is no tensor of numbers: DT_STRING, DT_VARIANT."""
 
 DATA_TYPE_NAME: dict[int, str] = {number: name for name, number in DATA_TYPE.items()}
 """The inverse of `DATA_TYPE`."""

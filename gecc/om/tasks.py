@@ -1,58 +1,38 @@
 """TASK_INFO: tasks <-> domi.ModelTaskDef.
 
-A launch is a KERNEL task. The end of a phase is an EVENT_RECORD and an EVENT_WAIT of the event numbered by the phase. The
-argument block of a KERNEL task is four u32 (operands, operands written, params, 0), then per operand u32 space, u32 index,
-u64 offset, u64 size, then the params as i64; `args_offset` (u16) says where the operands start.
+A launch is a KERNEL task, a host call a KERNEL_EX task, a jump LABEL_SET, LABEL_GOTO or STREAM_LABEL_SWITCH_BY_INDEX. The
+end of a phase is an EVENT_RECORD and an EVENT_WAIT of the event numbered by the phase. What a task touches is encoded by
+`gecc.om.arguments`.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from typing import assert_never
 
 from gecc.errors import OmError
-from gecc.om.records import KernelTask, OmModel, Operand, Space, Task
+from gecc.om.arguments import (
+    KERNEL_OPERANDS_AT,
+    pack_host,
+    pack_kernel,
+    pack_switch,
+    parse_host,
+    parse_kernel,
+    parse_switch,
+)
+from gecc.om.records import GotoTask, HostTask, KernelTask, LabelTask, OmModel, SwitchTask, Task
 from gecc.om.schema import DecodeError, Message, ModelTaskDef
 
-KERNEL, EVENT_RECORD, EVENT_WAIT = 0, 1, 2  # TaskDef.type
+KERNEL, EVENT_RECORD, EVENT_WAIT, KERNEL_EX = 0, 1, 2, 5  # TaskDef.type
+LABEL_SET, LABEL_GOTO, LABEL_SWITCH = 9, 11, 23
 HOST_CPU = 8  # KernelContext.kernel_type
 VERSION = "1.0"
 
-_BLOCK = struct.Struct("<4I")
-_OPERAND = struct.Struct("<IIQQ")
-_ARGS_OFFSET = struct.pack("<H", _BLOCK.size)
-_SPACES = tuple(Space)
+_ARGS_OFFSET = struct.pack("<H", KERNEL_OPERANDS_AT)
 
-
-def pack_args(task: KernelTask) -> bytes:
-    """The argument block of a launch."""
-    out = bytearray(_BLOCK.pack(len(task.operands), task.n_outs, len(task.params), 0))
-    for o in task.operands:
-        out += _OPERAND.pack(o.space, o.index, o.offset, o.size)
-    out += struct.pack(f"<{len(task.params)}q", *task.params)
-    return bytes(out)
-
-
-def parse_args(args: bytes, where: str) -> tuple[tuple[Operand, ...], int, tuple[int, ...]]:
-    """Operands, how many are written, and params of an argument block. Raises OmError."""
-    if len(args) < _BLOCK.size:
-        raise OmError(f"the argument block has {len(args)} bytes, expected at least {_BLOCK.size}", where=where)
-    n_operands, n_outs, n_params, zero = _BLOCK.unpack_from(args)
-    end = _BLOCK.size + n_operands * _OPERAND.size
-    expected = end + 8 * n_params  # exact in Python, so it cannot wrap around
-    if expected != len(args):
-        raise OmError(
-            f"an argument block of {n_operands} operands and {n_params} params has {len(args)} bytes, expected {expected}",
-            where=where,
-        )
-    if zero or n_outs > n_operands:
-        raise OmError(f"the argument block states {n_outs} of {n_operands} operands written, flags {zero}", where=where)
-    operands: list[Operand] = []
-    for space, index, offset, size in _OPERAND.iter_unpack(memoryview(args)[_BLOCK.size : end]):
-        if space >= len(_SPACES):
-            raise OmError(f"operand {len(operands)} is in space {space}, expected 0 to {len(_SPACES) - 1}", where=where)
-        operands.append(Operand(_SPACES[space], offset, size, index))
-    return tuple(operands), n_outs, struct.unpack_from(f"<{n_params}q", args, end)
+NodeOf = Callable[[int], "int | None"]
+"""From the OpDef.id of a node to its index; None for an op that is no node."""
 
 
 def encode_tasks(model: OmModel, op_id: Callable[[int], int]) -> bytes:
@@ -70,23 +50,49 @@ def encode_tasks(model: OmModel, op_id: Callable[[int], int]) -> bytes:
             out.task.add(id=len(out.task), type=EVENT_RECORD, event_id=phase)
             out.task.add(id=len(out.task), type=EVENT_WAIT, event_id=phase)
             phase += 1
-        args = pack_args(task)
-        kernel = out.task.add(id=len(out.task), type=KERNEL).kernel
-        kernel.stub_func = task.label
-        kernel.block_dim = task.blocks
-        kernel.args_size = len(args)
-        kernel.args = args
-        kernel.kernel_name = task.kernel
-        kernel.context.kernel_type = HOST_CPU
-        kernel.context.op_index = op_id(task.op_index)
-        kernel.context.args_offset = _ARGS_OFFSET
-        kernel.context.args_count = len(task.operands)
+        _encode(out.task.add(id=len(out.task)), task, op_id(task.op_index))
     return out.SerializeToString(deterministic=True)
 
 
-def decode_tasks(
-    data: memoryview, node_of: Callable[[int], int | None], where: str
-) -> tuple[Message, tuple[Task, ...]]:
+def _encode(out: Message, task: Task, op_index: int) -> None:
+    match task:
+        case KernelTask():
+            out.type = KERNEL
+            kernel = out.kernel
+            kernel.stub_func = task.label
+            kernel.block_dim = task.blocks
+            kernel.args = pack_kernel(task)
+            kernel.args_size = len(kernel.args)
+            kernel.kernel_name = task.kernel
+            kernel.context.kernel_type = HOST_CPU
+            kernel.context.op_index = op_index
+            kernel.context.args_offset = _ARGS_OFFSET
+            kernel.context.args_count = len(task.operands)
+        case LabelTask():
+            out.type = LABEL_SET
+            out.label_set.op_index = op_index
+            out.label_set.label_id = task.number
+        case GotoTask():
+            out.type = LABEL_GOTO
+            out.label_goto_ex.op_index = op_index
+            out.label_goto_ex.label_id = task.target
+        case SwitchTask():
+            out.type = LABEL_SWITCH
+            out.label_switch_by_index.op_index = op_index
+            out.label_switch_by_index.label_max = len(task.targets)
+            out.private_def = pack_switch(task)
+        case HostTask():
+            out.type = KERNEL_EX
+            out.kernel_ex.op_index = op_index
+            out.kernel_ex.args = pack_host(task)
+            out.kernel_ex.args_size = len(out.kernel_ex.args)
+            out.kernel_ex.task_info = task.label.encode()
+            out.kernel_ex.task_info_size = len(out.kernel_ex.task_info)
+        case _:
+            assert_never(task)
+
+
+def decode_tasks(data: memoryview, node_of: NodeOf, where: str) -> tuple[Message, tuple[Task, ...]]:
     """The partition's message and its tasks; `node_of` is the inverse of `op_id`. Raises OmError."""
     try:
         proto = ModelTaskDef.FromString(data.tobytes())
@@ -104,18 +110,26 @@ def decode_tasks(
                 raise OmError(f"the event is {task.event_id}, expected {phase}, the phase that ends", where=place)
             phase += recorded
             recorded = not recorded
-        elif task.type == KERNEL and not recorded:
-            tasks.append(_decode_kernel(task.kernel, phase, node_of, place))
+        elif task.type in _DECODERS and not recorded:
+            tasks.append(_DECODERS[task.type](task, phase, node_of, place))
         else:
-            expected = "EVENT_WAIT after EVENT_RECORD" if recorded else "KERNEL or EVENT_RECORD"
+            known = "KERNEL, KERNEL_EX, LABEL_SET, LABEL_GOTO, STREAM_LABEL_SWITCH_BY_INDEX or EVENT_RECORD"
+            expected = "EVENT_WAIT after EVENT_RECORD" if recorded else known
             raise OmError(f"the task has type {task.type}, expected {expected}", where=place)
     if recorded:
         raise OmError("the last task is an EVENT_RECORD, expected its EVENT_WAIT", where=where)
     return proto, tuple(tasks)
 
 
-def _decode_kernel(kernel: Message, phase: int, node_of: Callable[[int], int | None], where: str) -> KernelTask:
-    context = kernel.context
+def _node(op_index: int, node_of: NodeOf, where: str) -> int:
+    node = node_of(op_index)
+    if node is None:
+        raise OmError(f"op_index is {op_index}, which is no computing node of the graph", where=where)
+    return node
+
+
+def _decode_kernel(task: Message, phase: int, node_of: NodeOf, where: str) -> KernelTask:
+    kernel, context = task.kernel, task.kernel.context
     where = f"{where} ('{kernel.stub_func}')"
     if context.kernel_type != HOST_CPU:
         raise OmError(f"kernel_type is {context.kernel_type}, expected {HOST_CPU} (HOST_CPU)", where=where)
@@ -124,10 +138,50 @@ def _decode_kernel(kernel: Message, phase: int, node_of: Callable[[int], int | N
     args = kernel.args
     if kernel.args_size != len(args):
         raise OmError(f"args_size is {kernel.args_size}, the argument block has {len(args)} bytes", where=where)
-    operands, n_outs, params = parse_args(args, where)
+    operands, n_outs, params = parse_kernel(args, where)
     if context.args_count != len(operands):
         raise OmError(f"args_count is {context.args_count}, the block has {len(operands)} operands", where=where)
-    node = node_of(context.op_index)
-    if node is None:
-        raise OmError(f"op_index is {context.op_index}, which is no computing node of the graph", where=where)
+    node = _node(context.op_index, node_of, where)
     return KernelTask(kernel.kernel_name, kernel.stub_func, node, phase, kernel.block_dim, operands, params, n_outs)
+
+
+def _decode_label(task: Message, phase: int, node_of: NodeOf, where: str) -> LabelTask:
+    return LabelTask(task.label_set.label_id, _node(task.label_set.op_index, node_of, where), phase)
+
+
+def _decode_goto(task: Message, phase: int, node_of: NodeOf, where: str) -> GotoTask:
+    return GotoTask(task.label_goto_ex.label_id, _node(task.label_goto_ex.op_index, node_of, where), phase)
+
+
+def _decode_switch(task: Message, phase: int, node_of: NodeOf, where: str) -> SwitchTask:
+    index, targets = parse_switch(task.private_def, where)
+    if task.label_switch_by_index.label_max != len(targets):
+        stated = task.label_switch_by_index.label_max
+        raise OmError(f"label_max is {stated}, the task has {len(targets)} labels", where=where)
+    return SwitchTask(index, targets, _node(task.label_switch_by_index.op_index, node_of, where), phase)
+
+
+def _decode_host(task: Message, phase: int, node_of: NodeOf, where: str) -> HostTask:
+    call = task.kernel_ex
+    try:
+        label = call.task_info.decode()
+    except UnicodeDecodeError as e:
+        raise OmError(f"task_info is no text in UTF-8: {e.reason} at byte {e.start}", where=where) from None
+    where = f"{where} ('{label}')"
+    for name, stated, found in (
+        ("args_size", call.args_size, len(call.args)),
+        ("task_info_size", call.task_info_size, len(call.task_info)),
+    ):
+        if stated != found:
+            raise OmError(f"{name} is {stated}, expected {found}", where=where)
+    program, ins, outs = parse_host(call.args, where)
+    return HostTask(label, _node(call.op_index, node_of, where), phase, program, ins, outs)
+
+
+_DECODERS: dict[int, Callable[[Message, int, NodeOf, str], Task]] = {
+    KERNEL: _decode_kernel,
+    KERNEL_EX: _decode_host,
+    LABEL_SET: _decode_label,
+    LABEL_GOTO: _decode_goto,
+    LABEL_SWITCH: _decode_switch,
+}

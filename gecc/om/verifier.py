@@ -15,18 +15,33 @@ from gecc.om.records import (
     INT64,
     ITEMSIZE,
     RESERVED_TYPES,
+    SWITCH_SIZES,
     WEIGHT_ALIGNMENT,
+    GotoTask,
+    HostTask,
+    HostTensor,
+    HostValue,
+    IoDesc,
     KernelTask,
+    LabelTask,
     OmModel,
     Operand,
     Source,
     Space,
+    SwitchTask,
+    is_object,
 )
 
 MAX_BYTES = 1 << 46
 """Greatest size of anything; sums of a few such sizes still fit 64 bits."""
 
 MAX_BLOCKS = (1 << 32) - 1
+
+MAX_SLOTS = 1 << 20
+"""Most objects of a run."""
+
+ABI_OF_JUMPS = 2
+"""The first calling convention whose dispatcher knows other tasks than kernels."""
 
 
 def verify(model: OmModel, where: str = "the model", *, blob_size: int | None = None, graph: bool = True) -> None:
@@ -100,15 +115,32 @@ class _Verifier:
         self.extent(self.model.arena_bytes, "arena_bytes")
         self.extent(self.model.scratch_bytes, "scratch_bytes")
         self.extent(self.model.abi, "abi")
+        if not 0 <= self.model.slots <= MAX_SLOTS:
+            self.fail(f"slots is {self.model.slots}, expected 0 to {MAX_SLOTS}")
 
     def interface(self) -> None:
         for kind, descs in (("input", self.model.inputs), ("output", self.model.outputs)):
             for i, io in enumerate(descs):
-                self.array(io.dtype, io.shape, f"{kind} {i} '{io.name}'")
+                if io.slot == -1:
+                    self.array(io.dtype, io.shape, f"{kind} {i} '{io.name}'")
+                else:
+                    self.object_io(io, f"{kind} {i} '{io.name}'")
             self.unique((io.name for io in descs), f"{kind}s")
         for i, io in enumerate(self.model.inputs):
             if io.source is not None:
                 self.fail(f"an input has source {io.source}, expected none", f"input {i} '{io.name}'")
+
+    def object_io(self, io: IoDesc, place: str) -> None:
+        """A graph input or output that is an object."""
+        if any(d < -1 for d in io.shape):
+            self.fail(f"shape is {list(io.shape)}, expected extents from -1", place)
+        self.object(io.slot, io.dtype, place)
+
+    def object(self, slot: int, kind: str, place: str) -> None:
+        if not 0 <= slot < self.model.slots:
+            self.fail(f"is in slot {slot}, expected one of the {self.model.slots}", place)
+        if not is_object(kind):
+            self.fail(f"the type of an object is '{kind}', expected an ONNX type such as 'tensor(string)'", place)
 
     def weights(self) -> None:
         weights = self.model.weights
@@ -176,7 +208,8 @@ class _Verifier:
             for source in node.inputs:
                 self.source(source, i, place)
             for o, desc in enumerate(node.outputs):
-                if desc.dtype not in ITEMSIZE or any(d < -1 for d in desc.shape):
+                known = not desc.shape if is_object(desc.dtype) else desc.dtype in ITEMSIZE
+                if not known or any(d < -1 for d in desc.shape):
                     self.fail(
                         f"result {o} is {desc.dtype} {list(desc.shape)}, expected a known type, dims from -1", place
                     )
@@ -202,33 +235,99 @@ class _Verifier:
             self.fail(f"{operand.size} bytes at {operand.offset} do not fit the {room} of {name}", place)
 
     def tasks(self) -> None:
+        """Phases, and what each task names and touches."""
         names = {k.name for k in self.model.kernels}
+        labels = self.labels()
         phase = -1
         start = 0
+        alone = False  # whether the last task is one that shares its phase with none
         for i, task in enumerate(self.model.tasks):
             place = f"task {i} '{task.label}'"
-            if task.kernel not in names or task.kernel == self.model.dispatcher:
-                self.fail(f"kernel '{task.kernel}' is not among the {len(names)} kernels it may launch", place)
             if not 0 <= task.op_index < len(self.model.nodes):
                 self.fail(f"op_index is {task.op_index}, expected one of the {len(self.model.nodes)} nodes", place)
-            if not 0 <= task.blocks <= MAX_BLOCKS:
-                self.fail(f"blocks is {task.blocks}, expected 0 to {MAX_BLOCKS}", place)
-            if not 0 <= task.n_outs <= len(task.operands):
-                self.fail(f"n_outs is {task.n_outs}, expected 0 to {len(task.operands)}, the operands", place)
-            for o, operand in enumerate(task.operands):
-                self.operand(operand, f"{place}, operand {o}")
-            for o, operand in enumerate(task.outs, start=len(task.operands) - task.n_outs):
-                if operand.space not in (Space.ARENA, Space.OUTPUT):
-                    self.fail(f"operand {o} is written in {operand.space.name}, expected ARENA or OUTPUT", place)
-            for p, param in enumerate(task.params):
-                if param not in INT64:
-                    self.fail(f"param {p} is {param}, expected a signed 64-bit integer", place)
             if task.phase not in (phase, phase + 1) or task.phase < 0:
                 self.fail(f"phase is {task.phase} after {phase}, expected {phase} or {phase + 1}", place)
+            if task.phase == phase and (alone or not isinstance(task, KernelTask)):
+                self.fail(f"phase is {task.phase}, that of the task before, which only kernels can share", place)
+            if not isinstance(task, KernelTask) and self.model.abi < ABI_OF_JUMPS:
+                self.fail(f"only kernels can run with ABI {self.model.abi}, jumps need {ABI_OF_JUMPS}", place)
+            match task:
+                case KernelTask():
+                    self.kernel_task(task, names, place)
+                case SwitchTask():
+                    self.switch(task, labels, place)
+                case GotoTask() if task.target not in labels:
+                    self.fail(f"jumps to label {task.target}, which no task sets", place)
+                case HostTask():
+                    self.host_call(task, place)
+                case _:
+                    pass
             if task.phase != phase:
                 self.phase(start, i)
                 phase, start = task.phase, i
+            alone = not isinstance(task, KernelTask)
         self.phase(start, len(self.model.tasks))
+
+    def labels(self) -> set[int]:
+        """The numbers of the labels, each set once."""
+        found: dict[int, int] = {}
+        for i, task in enumerate(self.model.tasks):
+            if isinstance(task, LabelTask) and found.setdefault(task.number, i) != i:
+                self.fail(f"sets label {task.number}, as task {found[task.number]} does", f"task {i} '{task.label}'")
+        for number in found:
+            if not 0 <= number < len(found):
+                self.fail(f"sets label {number}, expected 0 to {len(found) - 1}", f"task {found[number]}")
+        return set(found)
+
+    def kernel_task(self, task: KernelTask, names: set[str], place: str) -> None:
+        if task.kernel not in names or task.kernel == self.model.dispatcher:
+            self.fail(f"kernel '{task.kernel}' is not among the {len(names)} kernels it may launch", place)
+        if not 0 <= task.blocks <= MAX_BLOCKS:
+            self.fail(f"blocks is {task.blocks}, expected 0 to {MAX_BLOCKS}", place)
+        if not 0 <= task.n_outs <= len(task.operands):
+            self.fail(f"n_outs is {task.n_outs}, expected 0 to {len(task.operands)}, the operands", place)
+        for o, operand in enumerate(task.operands):
+            self.operand(operand, f"{place}, operand {o}")
+        for o, operand in enumerate(task.outs, start=len(task.operands) - task.n_outs):
+            self.writable(operand, o, place)
+        for p, param in enumerate(task.params):
+            if param not in INT64:
+                self.fail(f"param {p} is {param}, expected a signed 64-bit integer", place)
+
+    def writable(self, operand: Operand, number: int, place: str) -> None:
+        if operand.space not in (Space.ARENA, Space.OUTPUT):
+            self.fail(f"operand {number} is written in {operand.space.name}, expected ARENA or OUTPUT", place)
+
+    def switch(self, task: SwitchTask, labels: set[int], place: str) -> None:
+        self.operand(task.index, f"{place}, index")
+        if task.index.size not in SWITCH_SIZES:
+            self.fail(f"the index has {task.index.size} bytes, expected one of {SWITCH_SIZES}", place)
+        if not task.targets:
+            self.fail("has no labels, expected at least 1", place)
+        for target in task.targets:
+            if target not in labels:
+                self.fail(f"jumps to label {target}, which no task sets", place)
+
+    def host_call(self, task: HostTask, place: str) -> None:
+        self.operand(task.program, f"{place}, program")
+        if task.program.space != Space.WEIGHTS or not task.program.size:
+            found = f"{task.program.size} bytes in {task.program.space.name}"
+            self.fail(f"the program is {found}, expected some in WEIGHTS", place)
+        for number, value in enumerate((*task.ins, *task.outs)):
+            self.host_value(value, f"{place}, value {number}")
+        for number, value in enumerate(task.outs, start=len(task.ins)):
+            if isinstance(value, HostTensor):
+                self.writable(value.place, number, place)
+
+    def host_value(self, value: HostValue, place: str) -> None:
+        if isinstance(value, HostTensor):
+            self.operand(value.place, place)
+            size = self.array(value.dtype, value.shape, place)
+            if value.place.size != size:
+                shape = f"{list(value.shape)} of {value.dtype}"
+                self.fail(f"has {value.place.size} bytes, expected {size} for shape {shape}", place)
+        else:
+            self.object(value.slot, value.type, place)
 
     def phase(self, start: int, stop: int) -> None:
         """Tasks of one phase run at once, so none may write bytes that another touches."""
@@ -236,7 +335,8 @@ class _Verifier:
             return
         spans: dict[tuple[Space, int], list[tuple[int, int, int, bool]]] = {}
         for i in range(start, stop):
-            task: KernelTask = self.model.tasks[i]
+            task = self.model.tasks[i]
+            assert isinstance(task, KernelTask)
             n_ins = len(task.operands) - task.n_outs
             for o, operand in enumerate(task.operands):
                 if operand.size and operand.space in (Space.ARENA, Space.OUTPUT):

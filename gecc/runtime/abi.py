@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-ABI = 1
-"""Number of this convention. An om file states the one it was made for."""
+ABI = 2
+"""Number of this convention. An om file states the one it was made for. 2 added jumps and host calls to 1."""
 
 ALIGNMENT = 64
 """Alignment in bytes of structures, arena, weights and scratch: a cache line."""
@@ -79,17 +79,39 @@ CONTROL_RELEASE = 128
 """Twice the number of barriers passed, plus one when all ranks shall leave."""
 CONTROL_FAILED = 192
 """Not zero once any rank met an error."""
+CONTROL_START = 200
+"""Index of the task at which a run starts."""
+CONTROL_NEXT = 208
+"""Set by rank 0 before it leaves: index of the host call at which all ranks stopped, or the number of tasks."""
+CONTROL_TARGETS = 216
+"""Two words, used in turn, in which rank 0 publishes where a switch leads: a rank may still read the one before."""
 CONTROL_BYTES = 256
 
 # Task record.
 TASK_KERNEL = 0
-"""Address of the kernel."""
+"""Address of the kernel. Of a goto: index of the task to go on with."""
 TASK_ARGS = 8
-"""Address of its argument words."""
+"""Address of its argument words. Of a switch: address of the index, its bytes, count of targets, the targets as indices
+of tasks."""
 TASK_FLAGS = 16
 TASK_BYTES = 32
 FLAG_BARRIER = 1
-"""The phase ends after this task and another follows."""
+"""All ranks meet after this task."""
+KIND_SHIFT = 8
+"""Bits of the flags from here on are the kind of the task."""
+
+
+class TaskKind(IntEnum):
+    """What the dispatcher does with a task."""
+
+    KERNEL = 0
+    NOTHING = 1
+    GOTO = 2
+    SWITCH = 3
+    """Rank 0 reads the index, publishes the target, all meet."""
+    HOST = 4
+    """All ranks leave."""
+
 
 # State of a rank, what a kernel gets as its last argument.
 STATE_ERROR = 0
@@ -115,6 +137,8 @@ class ErrorCode(IntEnum):
     """An index `value` as the model gave it, outside -limit <= value < limit."""
     DIVISION = 2
     """An integer division by zero."""
+    SWITCH = 3
+    """The index `value` of a switch, outside 0 <= value < limit."""
 
     @property
     def text(self) -> str:
@@ -122,6 +146,7 @@ class ErrorCode(IntEnum):
         return {
             ErrorCode.INDEX: "index {value} is out of range, expected {low} <= index < {limit}",
             ErrorCode.DIVISION: "integer division by zero",
+            ErrorCode.SWITCH: "branch {value} does not exist, expected 0 <= branch < {limit}",
         }[self]
 
 

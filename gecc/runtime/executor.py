@@ -6,26 +6,28 @@ import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gecc.errors import GeccError, InputError, KernelError, OmError, UnsupportedError
 from gecc.om.reader import Verify, read
-from gecc.om.records import IoDesc, OmModel, Space
+from gecc.om.records import GotoTask, HostTask, IoDesc, KernelTask, LabelTask, OmModel, Operand, Space, SwitchTask, Task
 from gecc.om.verifier import check_abi, verify
 from gecc.runtime import abi, pool
 from gecc.runtime.blob import Code
 from gecc.runtime.cpus import MAX_RANKS, Affinity, default_ranks, mask, plan
+from gecc.runtime.host import HostProgram
 from gecc.runtime.inputs import Binder, Inputs, address_of
 from gecc.runtime.pages import Pages, round_up
 from gecc.runtime.profile import Profile, TaskTime
-from gecc.runtime.schedule import shares, useful_ranks
+from gecc.runtime.schedule import host_calls, meetings, shares, useful_ranks
 from gecc.target import load as load_target
 from gecc.target import supports
 
@@ -88,7 +90,9 @@ class Executor:
         model, ranks = self.model, self.ranks
         self._binder = Binder(model.inputs)
         self._output_names = [io.name for io in model.outputs]
-        self._output_types = [(io.shape, Binder.dtype(io)) for io in model.outputs]
+        self._output_types = [(io.shape, Binder.dtype(io) if io.slot < 0 else None, io.slot) for io in model.outputs]
+        self._input_slots = [io.slot for io in model.inputs]
+        self._programs = _programs(model)
         code = Code.of(model)
         self._owned.callback(code.close)
         self._native = code.function(abi.RUN, None, ctypes.c_void_p, ctypes.c_void_p)
@@ -104,8 +108,10 @@ class Executor:
         self._states = states.words()
         for rank in range(ranks):
             self._states[(rank * abi.STATE_BYTES + abi.STATE_SCRATCH) // 8] = scratch.address + rank * scratch_stride
-        self._arguments(code, {Space.ARENA: arena.address, Space.WEIGHTS: weights})
+        self._bases = {Space.ARENA: arena.address, Space.WEIGHTS: weights}
+        self._arguments(code)
         table = shares(model.tasks, ranks)
+        self._flags(meetings(model.tasks, table))
         share_pages = self._pages(table.nbytes, "shares")
         share_pages.write(0, table.tobytes())
 
@@ -147,33 +153,56 @@ class Executor:
             at += piece.nbytes
         return pages.address
 
-    def _arguments(self, code: Code, bases: Mapping[Space, int]) -> None:
+    def _arguments(self, code: Code) -> None:
         """Write task records and argument words; remember which words are inputs and outputs, patched at every run."""
         tasks = self.model.tasks
-        count = sum(len(task.operands) + len(task.params) for task in tasks)
-        arguments = self._pages(8 * count, "arguments")
+        arguments = self._pages(8 * sum(_words_of(task) for task in tasks), "arguments")
         self._records = self._pages(abi.TASK_BYTES * len(tasks), "tasks")
         self._words = arguments.words()
         records = self._records.words()
-        uses: dict[tuple[Space, int], list[tuple[int, int]]] = {}
+        places = {task.number: i for i, task in enumerate(tasks) if isinstance(task, LabelTask)}
+        self._uses: dict[tuple[Space, int], list[tuple[int, int]]] = {}
         at = 0
         for i, task in enumerate(tasks):
-            last_of_phase = i + 1 < len(tasks) and tasks[i + 1].phase != task.phase
             record = i * abi.TASK_BYTES
-            records[(record + abi.TASK_KERNEL) // 8] = code.address(task.kernel)
             records[(record + abi.TASK_ARGS) // 8] = arguments.address + 8 * at
-            records[(record + abi.TASK_FLAGS) // 8] = abi.FLAG_BARRIER if last_of_phase else 0
-            for operand in task.operands:
-                if operand.space in bases:
-                    self._words[at] = bases[operand.space] + operand.offset
-                else:
-                    uses.setdefault((operand.space, operand.index), []).append((at, operand.offset))
-                at += 1
-            for param in task.params:
-                self._words[at] = param
-                at += 1
-        self._input_uses = [uses.get((Space.INPUT, i), []) for i in range(len(self.model.inputs))]
-        self._output_uses = [uses.get((Space.OUTPUT, i), []) for i in range(len(self.model.outputs))]
+            match task:
+                case KernelTask():
+                    records[(record + abi.TASK_KERNEL) // 8] = code.address(task.kernel)
+                    for operand in task.operands:
+                        self._address(at, operand)
+                        at += 1
+                    for param in task.params:
+                        self._words[at] = param
+                        at += 1
+                case GotoTask():
+                    records[(record + abi.TASK_KERNEL) // 8] = places[task.target]
+                case SwitchTask():
+                    self._address(at, task.index)
+                    for word in (task.index.size, len(task.targets), *(places[target] for target in task.targets)):
+                        at += 1
+                        self._words[at] = word
+                    at += 1
+                case _:
+                    pass
+        self._input_uses = [self._uses.get((Space.INPUT, i), []) for i in range(len(self.model.inputs))]
+        self._output_uses = [self._uses.get((Space.OUTPUT, i), []) for i in range(len(self.model.outputs))]
+
+    def _address(self, at: int, operand: Operand) -> None:
+        """The address of an operand in argument word `at`, once it is known."""
+        if operand.space in self._bases:
+            self._words[at] = self._bases[operand.space] + operand.offset
+        else:
+            self._uses.setdefault((operand.space, operand.index), []).append((at, operand.offset))
+
+    def _flags(self, meetings: Container[int]) -> None:
+        """What the dispatcher does with each task, and after it."""
+        records = self._records.words()
+        for i, task in enumerate(self.model.tasks):
+            flags = _KINDS[type(task)] << abi.KIND_SHIFT
+            if i in meetings:
+                flags |= abi.FLAG_BARRIER
+            records[(i * abi.TASK_BYTES + abi.TASK_FLAGS) // 8] = flags
 
     @property
     def inputs(self) -> tuple[IoDesc, ...]:
@@ -200,35 +229,68 @@ class Executor:
             cpus=self.plan,
         )
 
-    def run(self, inputs: Inputs, *, profile: Profile | None = None) -> dict[str, NDArray]:
+    def run(self, inputs: Inputs, *, profile: Profile | None = None) -> dict[str, Any]:
         """Run the model on arrays by input name, or in order, and return new arrays by output name.
 
-        A contiguous, aligned array is read in place. `profile` collects each task's times.
+        A contiguous, aligned array is read in place. `profile` collects each task's times. An output that is a string
+        tensor, a sequence or of a shape that depends on data comes as the host engine made it.
 
         Raises InputError telling everything that is wrong with the inputs, KernelError when a kernel meets a bad value
         (the executor can run again), GeccError after `close`.
         """
         arrays = self._binder.bind(inputs)
-        results = [np.empty(shape, dtype) for shape, dtype in self._output_types]
+        results = [np.empty(shape, dtype) if slot < 0 else None for shape, dtype, slot in self._output_types]
         with self._lock:
             if self._closed:
                 raise GeccError(f"the executor of '{self.model.name}' is closed")
             words = self._words
             for array, uses in zip(arrays, self._input_uses, strict=True):
-                address = address_of(array)
-                for at, offset in uses:
-                    words[at] = address + offset
+                if uses:
+                    address = address_of(array)
+                    for at, offset in uses:
+                        words[at] = address + offset
             for array, uses in zip(results, self._output_uses, strict=True):
-                address = address_of(array)
-                for at, offset in uses:
-                    words[at] = address + offset
+                if array is not None:
+                    address = address_of(array)
+                    for at, offset in uses:
+                        words[at] = address + offset
+            run = self._enter if not self._programs else partial(self._with_host, arrays, results)
             if profile is None:
-                self._enter()
+                run()
             else:
-                profile.runs.append(self._profiled())
+                profile.runs.append(self._profiled(run))
             if self._control[abi.CONTROL_FAILED // 8]:
                 raise self._kernel_error()
         return dict(zip(self._output_names, results, strict=True))
+
+    def _with_host(self, arrays: Sequence[Any], results: list[Any]) -> None:
+        """A run with host calls: native up to each, then the call, then on behind it."""
+        objects: list[Any] = [None] * self.model.slots
+        for slot, array in zip(self._input_slots, arrays, strict=True):
+            if slot >= 0:
+                objects[slot] = array
+
+        def memory(operand: Operand) -> NDArray[np.uint8]:
+            if operand.space in self._bases:
+                base = self._bases[operand.space]
+            else:
+                base = address_of((arrays if operand.space == Space.INPUT else results)[operand.index])
+            return np.ctypeslib.as_array((ctypes.c_uint8 * operand.size).from_address(base + operand.offset))
+
+        control, count = self._control, len(self.model.tasks)
+        try:
+            while True:
+                self._enter()
+                stopped = control[abi.CONTROL_NEXT // 8]
+                if control[abi.CONTROL_FAILED // 8] or stopped == count:
+                    break
+                self._programs[stopped].run(memory, objects)
+                control[abi.CONTROL_START // 8] = stopped + 1
+        finally:
+            control[abi.CONTROL_START // 8] = 0
+        for i, (_, _, slot) in enumerate(self._output_types):
+            if slot >= 0:
+                results[i] = objects[slot]
 
     def _enter(self) -> None:
         if self.ranks == 1:
@@ -236,12 +298,12 @@ class Executor:
         else:
             pool.run(self.model, self.ranks, self.plan, self._native, self._control_address)
 
-    def _profiled(self) -> list[TaskTime]:
+    def _profiled(self, run: Callable[[], None]) -> list[TaskTime]:
         tasks = self.model.tasks
         stamps = np.zeros((self.ranks, len(tasks), 2), np.int64)
         self._control[abi.CONTROL_PROFILE // 8] = stamps.ctypes.data
         try:
-            self._enter()
+            run()
         finally:
             self._control[abi.CONTROL_PROFILE // 8] = 0
         scale = self._clock.ticks_per_ns(10_000_000)
@@ -253,9 +315,9 @@ class Executor:
                 index=i,
                 phase=task.phase,
                 label=task.label,
-                kernel=task.kernel,
+                kernel=task.kernel if isinstance(task, KernelTask) else "",
                 onnx_names=self.model.nodes[task.op_index].onnx_names,
-                blocks=task.blocks,
+                blocks=task.blocks if isinstance(task, KernelTask) else 0,
                 ranks=tuple(
                     (float(times[r, i, 0]), float(times[r, i, 1])) if ran[r, i] else None for r in range(self.ranks)
                 ),
@@ -336,8 +398,38 @@ def _check_runnable(model: OmModel, where: str) -> None:
     if model.dispatcher != abi.RUN:
         raise OmError(f"the dispatcher is '{model.dispatcher}', expected '{abi.RUN}'", where=where)
     for i, task in enumerate(model.tasks):
-        if task.kernel in abi.ENTRIES:
+        if isinstance(task, KernelTask) and task.kernel in abi.ENTRIES:
             raise OmError(f"task {i} '{task.label}' launches the dispatcher's '{task.kernel}'", where=where)
+
+
+_KINDS: dict[type, int] = {
+    KernelTask: abi.TaskKind.KERNEL,
+    LabelTask: abi.TaskKind.NOTHING,
+    GotoTask: abi.TaskKind.GOTO,
+    SwitchTask: abi.TaskKind.SWITCH,
+    HostTask: abi.TaskKind.HOST,
+}
+
+
+def _words_of(task: Task) -> int:
+    """Argument words of a task."""
+    match task:
+        case KernelTask():
+            return len(task.operands) + len(task.params)
+        case SwitchTask():
+            return 3 + len(task.targets)
+        case _:
+            return 0
+
+
+def _programs(model: OmModel) -> dict[int, HostProgram]:
+    """The host calls by the index of their task."""
+    calls = list(host_calls(model.tasks))
+    weights = model.weights.materialize() if calls else memoryview(b"")
+    return {
+        i: HostProgram(model, i, task, bytes(weights[task.program.offset : task.program.offset + task.program.size]))
+        for i, task in calls
+    }
 
 
 def _ranks(model: OmModel, threads: int | None) -> int:

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from gecc.errors import InputError
 from gecc.om.records import IoDesc
 
-Inputs: TypeAlias = Mapping[str, ArrayLike] | Sequence[ArrayLike]
-"""Arrays by input name, or in the order of the inputs."""
+Inputs: TypeAlias = Mapping[str, Any] | Sequence[Any]
+"""Arrays by input name, or in the order of the inputs. A model whose inputs are strings, sequences or the like takes such
+objects: arrays of strings, lists, None."""
 
-_DTYPES: dict[str, np.dtype] = {
+NUMPY_DTYPES: dict[str, np.dtype] = {
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
     "f16": np.dtype(np.float16),
@@ -30,26 +31,28 @@ _DTYPES: dict[str, np.dtype] = {
     "ui64": np.dtype(np.uint64),
     "i1": np.dtype(np.bool_),
 }
+"""Element types as numpy has them; bf16 as its 16 bits."""
 
 
 class Binder:
     """Checks and orders the inputs of one model."""
 
     def __init__(self, inputs: Sequence[IoDesc]) -> None:
-        self._specs = [(io.name, self.dtype(io), io.shape) for io in inputs]
+        self._inputs = list(inputs)
+        self._specs = [(io.name, self.dtype(io), io.shape) for io in inputs if io.slot < 0]
 
     @staticmethod
     def dtype(io: IoDesc) -> np.dtype:
         """The numpy type of an input or output. numpy has no bf16: such an array holds its 16 bits as uint16."""
-        return _DTYPES[io.dtype]
+        return NUMPY_DTYPES[io.dtype]
 
-    def bind(self, inputs: Inputs) -> list[NDArray]:
-        """The arrays in the model's order, contiguous and aligned, copied only where they are not.
+    def bind(self, inputs: Inputs) -> list[Any]:
+        """The arrays in the model's order, contiguous and aligned, copied only where they are not; objects as they are.
 
         Raises InputError saying what was found and expected for every input that is missing, unknown or not as the
         model wants it.
         """
-        if type(inputs) is dict and len(inputs) == len(self._specs):
+        if type(inputs) is dict and len(inputs) == len(self._specs) == len(self._inputs):
             arrays: list[NDArray] = []
             for name, dtype, shape in self._specs:
                 array = inputs.get(name)
@@ -60,12 +63,12 @@ class Binder:
             return arrays
         return self._bind(inputs)
 
-    def _bind(self, inputs: Inputs) -> list[NDArray]:
+    def _bind(self, inputs: Inputs) -> list[Any]:
         """What `bind` does, for any form of inputs, collecting what is wrong."""
-        names = [name for name, _, _ in self._specs]
+        names = [io.name for io in self._inputs]
         problems: list[str] = []
         if isinstance(inputs, Mapping):
-            named: Mapping[str, ArrayLike] = inputs
+            named: Mapping[str, Any] = inputs
             problems += [f"'{name}' is missing" for name in names if name not in named]
             problems += [f"'{name}' is not an input of the model" for name in named if name not in names]
         elif isinstance(inputs, list | tuple):
@@ -75,24 +78,35 @@ class Binder:
         else:
             problems.append(f"found {type(inputs).__name__}, expected a mapping from names or a list of arrays")
             named = {}
-        arrays: list[NDArray] = []
-        for name, dtype, shape in self._specs:
-            if name not in named:
+        bound: list[Any] = []
+        for io in self._inputs:
+            if io.name not in named:
                 continue
             try:
-                array = np.asarray(named[name])
-            except ValueError as error:  # nested lists of uneven lengths
-                problems.append(f"'{name}' is no array: {error}")
-                continue
-            if array.dtype != dtype:
-                problems.append(f"'{name}' has element type {array.dtype}, expected {dtype}")
-            if array.shape != shape:
-                problems.append(f"'{name}' has shape {list(array.shape)}, expected {list(shape)}")
-            arrays.append(array if array.flags.c_contiguous and array.flags.aligned else _copy(array))
+                bound.append(_array(named[io.name], io) if io.slot < 0 else check_object(named[io.name], io))
+            except InputError as error:
+                problems.append(error.message)
         if problems:
-            wanted = ", ".join(f"'{name}' {dtype}{list(shape)}" for name, dtype, shape in self._specs)
+            wanted = ", ".join(
+                f"'{io.name}' {io.dtype if io.slot >= 0 else self.dtype(io)}{list(io.shape)}" for io in self._inputs
+            )
             raise InputError("wrong inputs: " + "; ".join(problems), hint=f"the model takes {wanted or 'no inputs'}")
-        return arrays
+        return bound
+
+
+def _array(value: ArrayLike, io: IoDesc) -> NDArray:
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # nested lists of uneven lengths
+        raise InputError(f"'{io.name}' is no array: {error}") from None
+    problems: list[str] = []
+    if array.dtype != NUMPY_DTYPES[io.dtype]:
+        problems.append(f"'{io.name}' has element type {array.dtype}, expected {NUMPY_DTYPES[io.dtype]}")
+    if array.shape != io.shape:
+        problems.append(f"'{io.name}' has shape {list(array.shape)}, expected {list(io.shape)}")
+    if problems:
+        raise InputError("; ".join(problems))
+    return array if array.flags.c_contiguous and array.flags.aligned else _copy(array)
 
 
 _addressof = ctypes.addressof
@@ -108,3 +122,35 @@ def address_of(array: NDArray) -> int:
 
 def _copy(array: NDArray) -> NDArray:
     return np.array(array, order="C", copy=True)
+
+
+def check_object(value: object, io: IoDesc) -> object:
+    """A graph input that is an object, as the evaluator wants it. Raises InputError for another kind or shape."""
+    if io.dtype.startswith("tensor("):
+        return _check_tensor(value, io)
+    if io.dtype.startswith("seq("):
+        if not isinstance(value, list | tuple):
+            raise InputError(f"'{io.name}' is {type(value).__name__}, expected a list for {io.dtype}")
+        return list(value)
+    if io.dtype.startswith("map(") and not isinstance(value, dict):
+        raise InputError(f"'{io.name}' is {type(value).__name__}, expected a dict for {io.dtype}")
+    return value
+
+
+def _check_tensor(value: object, io: IoDesc) -> object:
+    array = np.asarray(value)
+    kind = io.dtype[len("tensor(") : -1]
+    if kind == "string":
+        if array.dtype.kind not in "OUST" or any(not isinstance(x, str | bytes) for x in array.reshape(-1).tolist()):
+            raise InputError(f"'{io.name}' has element type {array.dtype}, expected strings")
+        array = array.astype(object)
+    elif (expected := _ONNX_DTYPES.get(kind, kind)) != array.dtype.name:
+        raise InputError(f"'{io.name}' has element type {array.dtype}, expected {expected}")
+    fits = array.ndim == len(io.shape) and all(d in (-1, n) for d, n in zip(io.shape, array.shape, strict=True))
+    if io.shape and not fits:
+        raise InputError(f"'{io.name}' has shape {list(array.shape)}, expected {list(io.shape)}")
+    return array
+
+
+_ONNX_DTYPES = {"float": "float32", "double": "float64"}
+"""Names of ONNX's element types that are not numpy's, but for those that numpy has not."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gecc.errors import GeccError, KernelError, UnsupportedError
+from gecc.errors import GeccError, InvalidModelError, KernelError, UnsupportedError
 from gecc.runtime.custom import REGISTRY
 
 if TYPE_CHECKING:
@@ -32,12 +32,16 @@ FAULTS = (
 class Program:
     """A program made ready: its graph is checked to have an implementation throughout."""
 
-    def __init__(self, data: bytes) -> None:
-        """Raises UnsupportedError when onnx is missing or an operator has no implementation."""
-        proto = _parse(data)
+    def __init__(self, data: bytes, where: str | None = None) -> None:
+        """`where` is what messages call the program; by default the ONNX node it is named after.
+
+        Raises UnsupportedError when onnx is missing, InvalidModelError for what is no program, or holds an operator
+        without an implementation.
+        """
+        proto = _parse(data, where)
         self.inputs: list[str] = [i.name for i in proto.graph.input]
         self.outputs: list[str] = [o.name for o in proto.graph.output]
-        self.where = f"ONNX node '{proto.graph.name}'"
+        self.where = where or f"ONNX node '{proto.graph.name}'"
         from onnx.reference import ReferenceEvaluator
 
         from gecc.runtime.patches import PATCHES
@@ -45,10 +49,10 @@ class Program:
         try:
             self._evaluator = ReferenceEvaluator(proto, new_ops=[*_custom(), *PATCHES])
         except FAULTS as error:
-            raise UnsupportedError(
-                f"ONNX's reference implementation does not have the operator: {_said(error)}",
+            raise InvalidModelError(
+                f"the host engine does not take the program: {_said(error)}",
                 where=self.where,
-                hint="register it with @gecc.custom_op",
+                hint="operators of one's own are registered with @gecc.custom_op, also where the om is loaded",
             ) from error
 
     def run(self, values: Sequence[Any]) -> list[Any]:
@@ -72,19 +76,18 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype != object
 
 
-def _parse(data: bytes) -> ModelProto:
+def _parse(data: bytes, where: str | None) -> ModelProto:
     try:
         from google.protobuf.message import DecodeError
         from onnx import ModelProto
     except ImportError as error:
         raise UnsupportedError(
-            "the model has operators that run on the host, which needs the package onnx, and it is not installed",
-            hint="pip install onnx",
+            f"the host engine needs the package onnx: {error}", where=where, hint="pip install onnx"
         ) from error
     try:
         return ModelProto.FromString(data)
     except DecodeError as error:
-        raise UnsupportedError(f"a program of the host engine is damaged: {error}") from error
+        raise InvalidModelError(f"the host engine does not take the program: {error}", where=where) from error
 
 
 def _custom() -> list[type]:

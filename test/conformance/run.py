@@ -19,8 +19,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from test.conformance.cases import Case
 
-STATUSES = ("pass", "disputed", "wrong", "error", "crash", "timeout", "unsupported")
-"""`wrong`: other values, shapes or types than expected. `error`: an exception that is no clear refusal."""
+STATUSES = ("pass", "host", "disputed", "wrong", "error", "crash", "timeout", "unsupported")
+"""`pass`: all of it native. `host`: right, with some of it on the host. `wrong`: other values, shapes or types than expected. `error`: an exception that is no clear refusal."""
 
 DISPUTED = {
     "test_resize_downsample_scales_linear_align_corners": "the standard's text divides by the size of the result less "
@@ -49,8 +49,8 @@ class Outcome:
     seconds: float = 0.0
 
 
-def run_case(case: Case) -> tuple[str, str]:
-    """Status and message of one case, in this process."""
+def run_case(case: Case, no_host: bool = False) -> tuple[str, str]:
+    """Status and message of one case, in this process; with `no_host` nothing may run on the host."""
     from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt, Runner
 
     from gecc import backend
@@ -58,7 +58,7 @@ def run_case(case: Case) -> tuple[str, str]:
 
     try:
         model, sets = case.load()
-        ready = backend.prepare(model, no_host=True, threads=1, affinity="none")
+        ready = backend.prepare(model, no_host=no_host, threads=1, affinity="none")
         results = [ready.run(inputs) for inputs, _ in sets]
     except BackendIsNotSupposedToImplementIt as refusal:
         return "unsupported", str(refusal)
@@ -72,7 +72,9 @@ def run_case(case: Case) -> tuple[str, str]:
             Runner.assert_similar_outputs(wanted, found, rtol, case.source.atol)
     except (AssertionError, TypeError) as difference:  # the latter: a sequence where none is expected
         return "wrong", str(difference)
-    return ("disputed", DISPUTED[case.name]) if case.name in DISPUTED else ("pass", "")
+    if case.name in DISPUTED:
+        return "disputed", DISPUTED[case.name]
+    return ("host", ready.on_host) if ready.on_host else ("pass", "")
 
 
 def _from_runtime(model: ModelProto, inputs: Sequence[Any]) -> Sequence[Any]:
@@ -80,12 +82,12 @@ def _from_runtime(model: ModelProto, inputs: Sequence[Any]) -> Sequence[Any]:
     return session.run(None, dict(zip((i.name for i in model.graph.input), inputs, strict=True)))
 
 
-def run_all(cases: Sequence[Case], *, jobs: int, timeout: float) -> Iterator[Outcome]:
+def run_all(cases: Sequence[Case], *, jobs: int, timeout: float, no_host: bool = False) -> Iterator[Outcome]:
     """The outcome of each case as it comes, from `jobs` processes; a case may take `timeout` seconds."""
     for module in _NEEDED:
         import_module(module)  # once, before the processes are forked
     fresh = iter(range(len(cases)))
-    workers = [_Worker(cases) for _ in range(jobs)]
+    workers = [_Worker(cases, no_host) for _ in range(jobs)]
     busy: dict[int, _Worker] = {}
     try:
         while True:
@@ -117,8 +119,9 @@ _NEEDED = (
 class _Worker:
     """A process that runs one case after another, and is replaced when it dies or hangs."""
 
-    def __init__(self, cases: Sequence[Case]) -> None:
+    def __init__(self, cases: Sequence[Case], no_host: bool) -> None:
         self.cases = cases
+        self.no_host = no_host
         self.case: int | None = None
         self.started = 0.0
         self._spawn()
@@ -126,7 +129,7 @@ class _Worker:
     def _spawn(self) -> None:
         context = multiprocessing.get_context("fork")  # the cases are inherited, not sent
         self.pipe, theirs = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_serve, args=(self.cases, theirs))
+        self.process: BaseProcess = context.Process(target=_serve, args=(self.cases, self.no_host, theirs))
         self.process.start()
         theirs.close()
 
@@ -166,7 +169,7 @@ class _Worker:
             self.process.join()
 
 
-def _serve(cases: Sequence[Case], pipe: Connection) -> None:
+def _serve(cases: Sequence[Case], no_host: bool, pipe: Connection) -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
@@ -175,4 +178,4 @@ def _serve(cases: Sequence[Case], pipe: Connection) -> None:
             index = pipe.recv()
         except EOFError:
             return
-        pipe.send(run_case(cases[index]))
+        pipe.send(run_case(cases[index], no_host))

@@ -82,13 +82,15 @@ def gelu(g: Graph, x: Value) -> Value:
 
 
 def _image(g: Graph) -> Value:
-    found = [v for v in g.values if v.dtype == F32 and v.rank in (3, 4) and v.array.size and min(v.shape[2:]) > 1]
+    found = [v for v in g.values if v.dtype == F32 and v.rank in (3, 4, 5) and v.array.size and min(v.shape[2:]) > 1]
     if found and g.chance(0.8):
         return found[-1] if g.chance(0.5) else g.rng.choice(found)
     n, c = g.rng.choice((1, 1, 2, 3)), g.rng.choice((1, 2, 3, 4, 6, 8, 12, 16, 17, 33))
     extents = [g.rng.choice((2, 3, 4, 5, 7, 9, 12, 13))]
     if g.chance(0.8):
         extents.append(g.rng.choice((2, 3, 5, 8, 11, 16, 17)))
+    if g.chance(0.15):
+        extents.append(g.rng.choice((2, 3, 5)))
     return g.fresh((n, c, *extents), F32)
 
 
@@ -172,6 +174,12 @@ def pool(g: Graph) -> None:
     attributes["ceil_mode"] = int(g.chance(0.2))
     if g.chance(0.5):
         g.node("MaxPool", x, **attributes)
+        return
+    if g.chance(0.3):
+        if g.opset < 18:
+            attributes.pop("dilations", None)
+            attributes.pop("ceil_mode")
+        g.node("LpPool", x, p=g.rng.choice((1, 2, 3)), **attributes)
         return
     attributes["count_include_pad"] = int(g.chance(0.4))
     if g.opset < 19:

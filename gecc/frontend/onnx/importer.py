@@ -258,6 +258,8 @@ class _Importer:
                 if self.eager is not None:
                     self.eager.roll_back()
                 reason = (refusal.rule, refusal.hint)
+                if self.allow_host and reason == _unknown(node):
+                    reason = ("there is no native form of it", None)
         if not self.allow_host:
             raise Refusal(*reason)
         if self.eager is None:

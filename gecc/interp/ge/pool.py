@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -21,23 +23,42 @@ def max_pool(env: Env, op: ge.MaxPool, x: Array) -> Array:
     return out
 
 
+@meaning(ge.MaxPoolWithArgmax)
+def max_pool_with_argmax(env: Env, op: ge.MaxPoolWithArgmax, x: Array) -> tuple[Array, Array]:
+    """The largest of each window, and where it first is; NaN is the largest."""
+    counts = _counts(op, x)
+    places = np.arange(math.prod(x.shape[2:])).reshape(x.shape[2:])
+    if op.column_major.value.data:
+        places = np.arange(places.size).reshape(places.shape[::-1]).transpose()
+    planes = np.arange(x.shape[0] * x.shape[1]).reshape(*x.shape[:2], *[1] * len(counts))
+    numbers = planes * places.size + places
+    best = np.full((*x.shape[:2], *counts), lowest(x.dtype), x.dtype)
+    where = np.full(best.shape, -1, np.int64)
+    values = _windows(op, _padded(op, x, counts, lowest(x.dtype)), counts)
+    for value, number in zip(values, _windows(op, _padded(op, numbers, counts, -1), counts), strict=True):
+        odd = np.isnan(best.astype(np.float32)) if best.dtype.kind not in "iu" else np.zeros(best.shape, bool)
+        better = (number >= 0) & ~odd & ((where < 0) | ~(value <= best))
+        best, where = np.where(better, value, best), np.where(better, number, where)
+    return best, where
+
+
 @meaning(ge.AvgPool)
 def avg_pool(env: Env, op: ge.AvgPool, x: Array) -> Array:
-    """The sum of each window over the number of its elements that count."""
+    """The sum of each window over the number of its elements that count, or over a given divisor."""
     x = wide(x)
     counts = _counts(op, x)
     out = np.zeros((*x.shape[:2], *counts), x.dtype)
     for window in _windows(op, _padded(op, x, counts, 0), counts):
         out += window
+    if op.divisor.value.data:
+        return out / op.divisor.value.data
+    spatial = len(counts)
     pads = op.pads.get_values()
-    counted = np.ones(x.shape[2:], x.dtype)
-    if op.count_include_pad.value.data:
-        counted = np.ones((x.shape[2] + pads[0] + pads[2], x.shape[3] + pads[1] + pads[3]), x.dtype)
-    else:
-        counted = np.pad(counted, ((pads[0], pads[2]), (pads[1], pads[3])))
+    around = [(pads[i], pads[spatial + i]) for i in range(spatial)]
+    ones = np.ones(x.shape[2:], x.dtype)
+    counted = np.pad(ones, around, constant_values=int(op.count_include_pad.value.data != 0))
     reach = _reach(op, counts)
-    after = [max(0, r - s) for r, s in zip(reach, counted.shape, strict=True)]
-    counted = np.pad(counted, ((0, after[0]), (0, after[1])))
+    counted = np.pad(counted, [(0, max(0, r - s)) for r, s in zip(reach, counted.shape, strict=True)])
     return out / sum(_windows(op, counted, counts), start=np.zeros(counts, x.dtype))
 
 
@@ -53,36 +74,42 @@ def global_max_pool(env: Env, op: ge.GlobalMaxPool, x: Array) -> Array:
     return x.max(tuple(range(2, x.ndim)), keepdims=True)
 
 
-def _counts(op: ge.MaxPool | ge.AvgPool, x: Array) -> tuple[int, int]:
-    """How many windows there are along height and width (ONNX: a last, partial one must start inside)."""
+def _counts(op: ge.Pool, x: Array) -> list[int]:
+    """How many windows there are along each dimension (ONNX: a last, partial one must start inside)."""
     kernel, strides, pads, dilations = (p.get_values() for p in (op.kernel, op.strides, op.pads, op.dilations))
     counts: list[int] = []
-    for i in range(2):
-        size, before, stride = x.shape[2 + i], pads[i], strides[i]
-        room = size + before + pads[2 + i] - (kernel[i] - 1) * dilations[i] - 1
+    for i, size in enumerate(x.shape[2:]):
+        before, stride = pads[i], strides[i]
+        room = size + before + pads[len(kernel) + i] - (kernel[i] - 1) * dilations[i] - 1
         count = room // stride + 1
         if op.ceil_mode.value.data and room % stride and count * stride < size + before:
             count += 1
         counts.append(count)
-    return counts[0], counts[1]
+    return counts
 
 
-def _reach(op: ge.MaxPool | ge.AvgPool, counts: tuple[int, int]) -> tuple[int, int]:
+def _reach(op: ge.Pool, counts: list[int]) -> list[int]:
     """How far the last window reaches, in padded coordinates."""
     kernel, strides, dilations = (p.get_values() for p in (op.kernel, op.strides, op.dilations))
-    h, w = ((counts[i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 for i in range(2))
-    return h, w
+    return [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(counts, strides, kernel, dilations, strict=True)]
 
 
-def _padded(op: ge.MaxPool | ge.AvgPool, x: Array, counts: tuple[int, int], fill: float) -> Array:
+def _padded(op: ge.Pool, x: Array, counts: list[int], fill: float) -> Array:
     pads, reach = op.pads.get_values(), _reach(op, counts)
-    after = [max(pads[2 + i], reach[i] - x.shape[2 + i] - pads[i]) for i in range(2)]
-    return np.pad(x, ((0, 0), (0, 0), (pads[0], after[0]), (pads[1], after[1])), constant_values=fill)
+    spatial = len(counts)
+    around = [
+        (pads[i], max(pads[spatial + i], reach[i] - size - pads[i], 0)) for i, size in enumerate(x.shape[-spatial:])
+    ]
+    return np.pad(x, ((0, 0), (0, 0), *around), constant_values=fill)
 
 
-def _windows(op: ge.MaxPool | ge.AvgPool, x: Array, counts: tuple[int, int]) -> Iterator[Array]:
+def _windows(op: ge.Pool, x: Array, counts: list[int]) -> Iterator[Array]:
     """For each kernel tap, what it meets at all window positions."""
-    kernel, (sh, sw), (dh, dw) = (p.get_values() for p in (op.kernel, op.strides, op.dilations))
-    for i in range(kernel[0]):
-        for j in range(kernel[1]):
-            yield x[..., i * dh : i * dh + counts[0] * sh : sh, j * dw : j * dw + counts[1] * sw : sw]
+    kernel, strides, dilations = (p.get_values() for p in (op.kernel, op.strides, op.dilations))
+    for tap in itertools.product(*map(range, kernel)):
+        yield x[(..., *taken(tap, counts, strides, dilations))]
+
+
+def taken(tap: tuple[int, ...], counts: list[int], strides: tuple[int, ...], dilations: tuple[int, ...]) -> list[slice]:
+    """The places, in each dimension, that a kernel tap meets over `counts` window positions."""
+    return [slice(t * d, t * d + n * s, s) for t, n, s, d in zip(tap, counts, strides, dilations, strict=True)]

@@ -46,6 +46,8 @@ def sizes_of(op: Operation, values: KnownSizes) -> list[Sizes]:
         whole = values.sizes(op.x)
         axis = ge.normal_axis(op.axis.value.data, len(whole))
         return [(*whole[:axis], size, *whole[axis + 1 :]) for size in op.sizes.get_values()]
+    if isinstance(op, ge.MaxPoolWithArgmax):
+        return [_window(op, values.sizes(op.x))] * 2
     if len(op.results) != 1 or not op.operands:
         return [None] * len(op.results)
     return [_sizes(op, values)]
@@ -82,12 +84,12 @@ def _sizes(op: Operation, values: KnownSizes) -> Sizes:
             return [add(size, pads[i] + pads[rank + i]) for i, size in enumerate(sizes)]
         case ge.Tile():
             return [multiply(size, n) for size, n in zip(sizes, op.repeats.get_values(), strict=True)]
-        case ge.Conv2D() | ge.MaxPool() | ge.AvgPool():
+        case ge.Conv2D() | ge.Conv3D() | ge.MaxPool() | ge.AvgPool():
             return _window(op, sizes)
         case ge.Resize():
             scales = op.scales.get_values()
             return [_resized(size, scale) for size, scale in zip(sizes, scales, strict=True)]
-        case ge.ConvTranspose2D() | ge.DepthToSpace() | ge.SpaceToDepth():
+        case ge.ConvTranspose2D() | ge.ConvTranspose3D() | ge.DepthToSpace() | ge.SpaceToDepth():
             return [sizes[0], *[None] * (len(sizes) - 1)]
         case ge.GlobalAveragePool() | ge.GlobalMaxPool():
             return [*sizes[:2], *[1] * (len(sizes) - 2)]
@@ -250,15 +252,16 @@ def _resized(size: Integer, scale: float) -> Integer | None:
     return multiply(size, int(scale)) if scale == int(scale) else None
 
 
-def _window(op: ge.Conv2D | ge.MaxPool | ge.AvgPool, sizes: Sequence[Integer]) -> Sizes:
+def _window(op: ge.Conv2D | ge.Conv3D | ge.Pool, sizes: Sequence[Integer]) -> Sizes:
     """A window of stride 1 takes a fixed number from each extent; other strides divide."""
-    result: list[Integer | None] = [sizes[0], None if isinstance(op, ge.Conv2D) else sizes[1]]
-    kernel = ge.dims(op.w)[2:] if isinstance(op, ge.Conv2D) else op.kernel.get_values()
+    convolution = isinstance(op, ge.Conv2D | ge.Conv3D)
+    result: list[Integer | None] = [sizes[0], None if convolution else sizes[1]]
+    kernel = ge.dims(op.w)[2:] if convolution else op.kernel.get_values()
     strides, pads, dilations = (p.get_values() for p in (op.strides, op.pads, op.dilations))
-    for i in range(2):
+    for i in range(len(kernel)):
         reach = (kernel[i] - 1) * dilations[i] + 1
         if strides[i] == 1 and kernel[i] > 0:
-            result.append(add(subtract(sizes[2 + i], reach - 1), pads[i] + pads[2 + i]))
+            result.append(add(subtract(sizes[2 + i], reach - 1), pads[i] + pads[len(kernel) + i]))
         else:
             result.append(None)
     return result

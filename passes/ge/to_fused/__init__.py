@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from gecc.dialects.ge import GeOp, HostOp
 from gecc.errors import PassError
 from gecc.passes.ge.to_fused import (
+    conv,
     host,
     indexing,
     linear,
@@ -26,7 +27,7 @@ from gecc.passes.ge.to_fused import (
 )
 from gecc.rewrite import apply_patterns, location_names
 
-FAMILIES = (pointwise, quant, linear, pool, reduce, norm, movement, indexing, resize, ordering, scatter, host)
+FAMILIES = (pointwise, quant, linear, conv, pool, reduce, norm, movement, indexing, resize, ordering, scatter, host)
 """The modules that hold the patterns, a family each."""
 
 

@@ -65,47 +65,106 @@ class Window:
         return b.sub(end, first)
 
 
-def windows(op: ge.MaxPool | ge.AvgPool) -> tuple[Window, Window]:
-    """The vertical and the horizontal window of a pool."""
+def windows(op: ge.Pool) -> list[Window]:
+    """The windows of a pool, one for each spatial dimension."""
     kernel, strides, pads, dilations = (fused.ints(p) for p in (op.kernel, op.strides, op.pads, op.dilations))
-    shape, out = dims(op.x), dims(op.result)
-    vertical, horizontal = (
-        Window(shape[2 + i], out[2 + i], kernel[i], strides[i], pads[i], pads[2 + i], dilations[i]) for i in range(2)
-    )
-    return vertical, horizontal
+    shape, out, n = dims(op.x)[2:], dims(op.result)[2:], len(kernel)
+    return [Window(shape[i], out[i], kernel[i], strides[i], pads[i], pads[n + i], dilations[i]) for i in range(n)]
+
+
+@dataclass(frozen=True)
+class Tap:
+    """One element under a window: where it lies, clamped into the input, and whether it is in it (None: always)."""
+
+    inside: list[SSAValue]
+    valid: SSAValue | None
+
+
+def tap(b: Body, all_windows: Sequence[Window], d: Values, *, mask_all: bool) -> Tap:
+    """The element at the window and reduction indices `d`.
+
+    Without `mask_all`, a tap that repeats an element of its own window counts as valid: no matter to a maximum.
+    """
+    n = len(all_windows)
+    places = [window.place(b, d[2 + i], d[2 + n + i]) for i, window in enumerate(all_windows)]
+    near = [window.clamped(b, place) for window, place in zip(all_windows, places, strict=True)]
+    valid: SSAValue | None = None
+    for window, place in zip(all_windows, places, strict=True):
+        if mask_all or window.dilation > 1:
+            valid = b.both(valid, window.valid(b, place))
+    return Tap(near, valid)
 
 
 class LowerMaxPool(Pattern):
-    """ge.MaxPool: taps outside repeat the edge, which is in the window too; with dilation they are masked."""
+    """ge.MaxPool: taps outside repeat the edge, which is in the window too; with dilation they are masked.
 
-    ops = (ge.MaxPool,)
+    The places of ge.MaxPoolWithArgmax are found by a second reduction, over the taps that hold the largest element.
+    """
+
+    ops = (ge.MaxPool, ge.MaxPoolWithArgmax)
 
     def rewrite(self, op: Operation, rw: Rewriter) -> None:
-        assert isinstance(op, ge.MaxPool)
+        assert isinstance(op, ge.MaxPool | ge.MaxPoolWithArgmax)
         element = elem(op.x)
-        both = windows(op)
+        every = windows(op)
 
         def body(b: Body, d: Values, t: Values) -> SSAValue:
-            places = [window.place(b, d[2 + i], d[4 + i]) for i, window in enumerate(both)]
-            near = [window.clamped(b, place) for window, place in zip(both, places, strict=True)]
-            value = flip_sign(b, widen(b, b.load(t[0], [d[0], d[1], *near]), element), element)
-            valid: SSAValue | None = None
-            for window, place in zip(both, places, strict=True):
-                if window.dilation > 1:
-                    valid = b.both(valid, window.valid(b, place))
-            return value if valid is None else b.select(valid, value, _least(b, value))
+            at = tap(b, every, d, mask_all=False)
+            value = flip_sign(b, widen(b, b.load(t[0], [d[0], d[1], *at.inside]), element), element)
+            return value if at.valid is None else b.select(at.valid, value, _least(b, value))
 
-        rw.replace(
-            op,
-            fused.generic(
-                "MaxPool",
-                tensor(op.result),
-                [op.x],
-                body,
-                reduction=[window.kernel for window in both],
-                combiner="max",
-                epilogue=lambda b, d, acc, t: narrow(b, flip_sign(b, acc, element), element),
-            ),
+        pool = fused.generic(
+            "MaxPool",
+            tensor(op.result),
+            [op.x],
+            body,
+            reduction=[window.kernel for window in every],
+            combiner="max",
+            epilogue=lambda b, d, acc, t: narrow(b, flip_sign(b, acc, element), element),
+        )
+        if isinstance(op, ge.MaxPool):
+            return rw.replace(op, pool)
+        places = self._places(op, every, pool.result)
+        rw.replace(op, [pool, places], [pool.result, places.result])
+
+    def _places(self, op: ge.MaxPoolWithArgmax, every: Sequence[Window], largest: SSAValue) -> fused.GenericOp:
+        element, shape = elem(op.x), dims(op.x)
+        n = len(every)
+        size = math.prod(shape[2:])
+
+        def number(b: Body, d: Values, t: Values) -> SSAValue:
+            """The place of a tap that holds the largest element, else a number beyond all places."""
+            at = tap(b, every, d, mask_all=True)
+            value = widen(b, b.load(t[0], [d[0], d[1], *at.inside]), element)
+            hit = b.compare("eq", value, widen(b, b.load(t[1], d[: 2 + n]), element))
+            if isinstance(value.type, AnyFloat):
+                hit = b.binary("or", hit, b.compare("uno", value, value))
+            hit = hit if at.valid is None else b.binary("and", hit, at.valid)
+            place = b.index(0)
+            for index, extent in zip(at.inside, shape[2:], strict=True):
+                place = b.add(b.mul(place, extent), index)
+            return b.select(hit, b.from_index(place), size)
+
+        def numbered(b: Body, d: Values, acc: SSAValue, t: Values) -> SSAValue:
+            place = b.minimum(b.to_index(acc), size - 1)
+            if op.column_major.value.data:
+                rest, place, stride = place, b.index(0), size
+                for i, extent in enumerate(shape[2:]):
+                    stride //= extent
+                    index = b.div(rest, stride, unsigned=True)
+                    rest = b.rem(rest, stride, unsigned=True)
+                    place = b.add(place, b.mul(index, math.prod(shape[2 : 2 + i])))
+            plane = b.add(b.mul(d[0], shape[1]), d[1])
+            return b.from_index(b.add(b.mul(plane, size), place))
+
+        return fused.generic(
+            "MaxPoolWithArgmax",
+            tensor(op.indices),
+            [op.x, largest],
+            number,
+            reduction=[window.kernel for window in every],
+            combiner="min",
+            epilogue=numbered,
         )
 
 
@@ -124,24 +183,23 @@ class LowerAvgPool(Pattern):
     def rewrite(self, op: Operation, rw: Rewriter) -> None:
         assert isinstance(op, ge.AvgPool)
         element = elem(op.x)
-        both = windows(op)
+        every = windows(op)
         with_pads = bool(op.count_include_pad.value.data)
+        divisor = op.divisor.value.data
 
         def body(b: Body, d: Values, t: Values) -> SSAValue:
-            places = [window.place(b, d[2 + i], d[4 + i]) for i, window in enumerate(both)]
-            near = [window.clamped(b, place) for window, place in zip(both, places, strict=True)]
-            value = widen(b, b.load(t[0], [d[0], d[1], *near]), element)
-            valid: SSAValue | None = None
-            for window, place in zip(both, places, strict=True):
-                valid = b.both(valid, window.valid(b, place))
-            return value if valid is None else b.select(valid, value, 0)
+            at = tap(b, every, d, mask_all=True)
+            value = widen(b, b.load(t[0], [d[0], d[1], *at.inside]), element)
+            return value if at.valid is None else b.select(at.valid, value, 0)
 
         def epilogue(b: Body, d: Values, acc: SSAValue, t: Values) -> SSAValue:
-            count = b.mul(*(window.count(b, d[2 + i], with_pads=with_pads) for i, window in enumerate(both)))
+            count = b.index(divisor or 1)
+            for i, window in enumerate(every if not divisor else ()):
+                count = b.mul(count, window.count(b, d[2 + i], with_pads=with_pads))
             if (fixed := b.known(count)) is not None:
-                return narrow(b, b.mul(acc, 1 / fixed), element)
-            divisor = b.convert(b.from_index(count), i64, working_type(element))
-            return narrow(b, b.div(acc, divisor), element)
+                return narrow(b, acc if fixed == 1 else b.mul(acc, 1 / fixed), element)
+            number = b.convert(b.from_index(count), i64, working_type(element))
+            return narrow(b, b.div(acc, number), element)
 
         rw.replace(
             op,
@@ -150,7 +208,7 @@ class LowerAvgPool(Pattern):
                 tensor(op.result),
                 [op.x],
                 body,
-                reduction=[window.kernel for window in both],
+                reduction=[window.kernel for window in every],
                 combiner="add",
                 epilogue=epilogue,
             ),

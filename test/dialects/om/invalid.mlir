@@ -32,7 +32,7 @@ om.model "m" target "t" abi 1 arena 0 scratch 0 producer "p" {
 }
 
 // -----
-// CHECK: om.model: task 'om.event_wait' in phase 0, expected om.kernel or om.event_record
+// CHECK: om.model: task 'om.event_wait' in phase 0, expected a task or om.event_record
 om.model "m" target "t" abi 1 arena 0 scratch 0 producer "p" {
   om.event_wait 0
 }
@@ -131,4 +131,131 @@ om.model "m" target "t" abi 1 arena 128 scratch 0 producer "p" values {a = 1 : i
 // CHECK: space is 'moon', expected one of arena, weights, input, output
 om.model "m" target "t" abi 1 arena 128 scratch 0 producer "p" {
   om.kernel "k" "Exp" node 0 blocks 1 ins [#om.mem<moon, 0, 4>] outs [] params []
+}
+
+// -----
+// CHECK: jumps to label 1, which no task sets
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.label 0 node 0
+  om.event_record 0
+  om.event_wait 0
+  om.goto 1 node 0
+}
+
+// -----
+// CHECK: sets label 0, as task 0 does
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.label 0 node 0
+  om.event_record 0
+  om.event_wait 0
+  om.label 0 node 0
+}
+
+// -----
+// CHECK: sets label 1, expected 0 to 0
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.label 1 node 0
+}
+
+// -----
+// CHECK: that of the task before, which only kernels can share
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.label 0 node 0
+  om.goto 0 node 0
+}
+
+// -----
+// CHECK: the index has 2 bytes, expected one of (1, 4, 8)
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.label 0 node 0
+  om.event_record 0
+  om.event_wait 0
+  om.switch <arena, 0, 2> targets [0] node 0
+}
+
+// -----
+// CHECK: 8 bytes at 60 do not fit the 64 of ARENA
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.label 0 node 0
+  om.event_record 0
+  om.event_wait 0
+  om.switch <arena, 60, 8> targets [0] node 0
+}
+
+// -----
+// CHECK: jumps to label 3, which no task sets
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.label 0 node 0
+  om.event_record 0
+  om.event_wait 0
+  om.switch <arena, 0, 8> targets [0, 3] node 0
+}
+
+// -----
+// CHECK: has no labels, expected at least 1
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.label 0 node 0
+  om.event_record 0
+  om.event_wait 0
+  om.switch <arena, 0, 8> targets [] node 0
+}
+
+// -----
+// CHECK: only kernels can run with ABI 1, jumps need 2
+om.model "m" target "t" abi 1 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.label 0 node 0
+}
+
+// -----
+// CHECK: the program is 4 bytes in ARENA, expected some in WEIGHTS
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.host "H" node 0 program <arena, 0, 4> ins [] outs []
+}
+
+// -----
+// CHECK: is in slot 2, expected one of the 2
+om.model "m" target "t" abi 2 arena 64 scratch 0 slots 2 producer "p" {
+  %w = om.weight "w" at 512 "ND" dense<[1, 2, 3, 4]> : tensor<4xui8> : tensor<4xui8>
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.host "H" node 0 program <weights, 512, 4> ins [#om.slot<2, "tensor(string)">] outs []
+}
+
+// -----
+// CHECK: the type of an object is 'f32', expected an ONNX type such as 'tensor(string)'
+om.model "m" target "t" abi 2 arena 64 scratch 0 slots 2 producer "p" {
+  %w = om.weight "w" at 512 "ND" dense<[1, 2, 3, 4]> : tensor<4xui8> : tensor<4xui8>
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.host "H" node 0 program <weights, 512, 4> ins [#om.slot<1, "f32">] outs []
+}
+
+// -----
+// CHECK: has 8 bytes, expected 32 for shape [2, 4] of f32
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %w = om.weight "w" at 512 "ND" dense<[1, 2, 3, 4]> : tensor<4xui8> : tensor<4xui8>
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.host "H" node 0 program <weights, 512, 4> ins [#om.tensor<#om.mem<arena, 0, 8>, "f32", array<i64: 2, 4>>] outs []
+}
+
+// -----
+// CHECK: operand 0 is written in WEIGHTS, expected ARENA or OUTPUT
+om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
+  %w = om.weight "w" at 512 "ND" dense<[1, 2, 3, 4]> : tensor<4xui8> : tensor<4xui8>
+  %x = om.node "Exp" "exp" () onnx [] -> tensor<f32>
+  om.host "H" node 0 program <weights, 512, 4> ins [] outs [#om.tensor<#om.mem<weights, 512, 4>, "ui8", array<i64: 4>>]
+}
+
+// -----
+// CHECK: is in slot 1, expected one of the 1
+om.model "m" target "t" abi 2 arena 0 scratch 0 slots 1 producer "p" {
+  %s = om.input "s" object <1, array<i64>> : !om.object<"tensor(string)">
 }

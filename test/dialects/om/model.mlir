@@ -44,3 +44,35 @@ om.model "größe" target "aarch64" abi 0 arena 0 scratch 0 producer "gecc" {
   // CHECK: om.kernel "k_not_compiled_yet" "Exp" node 0 blocks 1 ins [] outs [#om.mem<output 0, 0, 4>] params []
   om.kernel "k_not_compiled_yet" "Exp" node 0 blocks 1 ins [] outs [#om.mem<output 0, 0, 4>] params []
 }
+
+// Jumps and calls of the host engine; objects live in slots, a graph input or output may be one.
+// CHECK-LABEL: om.model "jumps" target "t" abi 2 arena 64 scratch 0 slots 2 producer "p" {
+om.model "jumps" target "t" abi 2 arena 64 scratch 0 slots 2 producer "p" {
+  // CHECK-NEXT: %s = om.input "s" object <0, array<i64: -1, 3>> : !om.object<"tensor(string)">
+  %s = om.input "s" object <0, array<i64: -1, 3>> : !om.object<"tensor(string)">
+  %p = om.weight "p" at 512 "ND" dense<[1, 2, 3, 4]> : tensor<4xui8> : tensor<4xui8>
+  // CHECK:      %t = om.node "Loop" "loop"(%s : !om.object<"tensor(string)">) onnx ["loop"] -> !om.object<"seq(tensor(string))">
+  %t = om.node "Loop" "loop"(%s : !om.object<"tensor(string)">) onnx ["loop"] -> !om.object<"seq(tensor(string))">
+  // CHECK-NEXT: om.output "t" object <1, array<i64>> : !om.object<"seq(tensor(string))"> = %t : !om.object<"seq(tensor(string))">
+  om.output "t" object <1, array<i64>> : !om.object<"seq(tensor(string))"> = %t : !om.object<"seq(tensor(string))">
+  // CHECK-NEXT: om.label 0 node 0
+  om.label 0 node 0
+  om.event_record 0
+  om.event_wait 0
+  // CHECK:      om.switch <arena, 0, 1> targets [1, 0] node 0
+  om.switch <arena, 0, 1> targets [1, 0] node 0
+  om.event_record 1
+  om.event_wait 1
+  // CHECK:      om.host "StringConcat" node 0 program <weights, 512, 4>
+  // CHECK-SAME:   ins [#om.slot<0, "tensor(string)">, #om.tensor<#om.mem<arena, 0, 32>, "f32", array<i64: 2, 4>>]
+  // CHECK-SAME:   outs [#om.slot<1, "seq(tensor(string))">]
+  om.host "StringConcat" node 0 program <weights, 512, 4> ins [#om.slot<0, "tensor(string)">, #om.tensor<#om.mem<arena, 0, 32>, "f32", array<i64: 2, 4>>] outs [#om.slot<1, "seq(tensor(string))">]
+  om.event_record 2
+  om.event_wait 2
+  // CHECK:      om.goto 0 node 0
+  om.goto 0 node 0
+  om.event_record 3
+  om.event_wait 3
+  // CHECK:      om.label 1 node 0
+  om.label 1 node 0
+}

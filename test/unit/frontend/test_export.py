@@ -26,12 +26,16 @@ from test.unit.frontend.test_pointwise import BINARY, CASTS, UNARY
 from test.unit.frontend.test_quant import DEQUANTIZE, INTEGER_PRODUCTS, QUANTIZE
 from test.unit.frontend.test_quant import DYNAMIC as RANGES
 from test.unit.frontend.test_windows import CONVS, POOLS, RESIZES
+from test.unit.frontend.test_windows_nd import ARGMAX
+from test.unit.frontend.test_windows_nd import CONVS as CONVS_ND
+from test.unit.frontend.test_windows_nd import POOLS as POOLS_ND
 
 FAMILIES = [
     *(UNARY + BINARY + CASTS),
     *(RESHAPES + PARTS + INDEXED + SHAPES),
     *(PRODUCTS + REDUCES + SOFTMAXES + NORMS),
     *(CONVS + POOLS + RESIZES),
+    *(c for c in CONVS_ND + POOLS_ND + ARGMAX if c.op != "ConvInteger"),
     *(QUANTIZE + DEQUANTIZE + RANGES + INTEGER_PRODUCTS),
 ]
 

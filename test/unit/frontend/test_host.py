@@ -22,7 +22,7 @@ from gecc.pipeline import run_pipeline, specs_until
 from gecc.target import host
 from gecc.weights import store_of
 
-F, I, S = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
+F, INT, S = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
 X = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
 
 
@@ -59,7 +59,7 @@ def mixed() -> ModelProto:
         node("ConcatFromSequence", "seq", "z", axis=0),
     ]
     outputs = [
-        *(info("y", F, [3, 4]), info("squared", I, [2]), info("t", I, ["n", 2])),
+        *(info("y", F, [3, 4]), info("squared", INT, [2]), info("t", INT, ["n", 2])),
         *(info("z", F, ["m", 4]), sequence("seq", F, ["k", 4])),
     ]
     return model(nodes, [info("x", F, [3, 4])], outputs)
@@ -129,7 +129,7 @@ def test_shapes_known_along_the_way_keep_nodes_native() -> None:
         node("GatherND", "x t", "g"),
     ]
     last = numpy_helper.from_array(np.array([1], np.int64), "last")
-    outputs = [info("v", F, [3, 4]), info("i", I, [3, 4]), info("g", F, [12])]
+    outputs = [info("v", F, [3, 4]), info("i", INT, [3, 4]), info("g", F, [12])]
     ctx, module, placed = imported(
         model(nodes, [info("x", F, ["a", "b"])], outputs, [last]), input_shapes={"x": (3, 4)}
     )
@@ -149,7 +149,7 @@ def test_strings_sequences_and_optionals_as_inputs_and_outputs() -> None:
         helper.make_node("Identity", ["words"], ["w"], name="words_out"),
     ]
     inputs = [info("s", S, [2]), sequence("q", F, [3, 4]), info("x", F, [3, 4])]
-    outputs = [info("upper", S, [2]), sequence("q2", F, [3, 4]), info("n", I, []), info("w", S, [2])]
+    outputs = [info("upper", S, [2]), sequence("q2", F, [3, 4]), info("n", INT, []), info("w", S, [2])]
     words = helper.make_tensor("words", S, [2], [b"a", b"b"])
     ctx, module, placed = imported(model(nodes, inputs, outputs, [words]))
     feeds = {"s": np.array(["x", "yz"], object), "q": [X, -X], "x": 2 * X}
@@ -166,7 +166,7 @@ def test_subgraphs_bring_what_they_capture() -> None:
     body = helper.make_graph(
         [helper.make_node("SequenceInsert", ["seq_in", "x"], ["seq_out"]), helper.make_node("Identity", ["c"], ["c2"])],
         "body",
-        [info("i", I, []), info("c", TensorProto.BOOL, []), sequence("seq_in", F, None)],
+        [info("i", INT, []), info("c", TensorProto.BOOL, []), sequence("seq_in", F, None)],
         [info("c2", TensorProto.BOOL, []), sequence("seq_out", F, None)],
     )
     nodes = [
@@ -193,7 +193,7 @@ def test_what_nothing_runs_is_reported_with_why() -> None:
 
 
 def test_open_sizes_are_asked_for() -> None:
-    proto = model([node("NonZero", "x", "y")], [info("x", F, ["n"])], [info("y", I, [1, "m"])])
+    proto = model([node("NonZero", "x", "y")], [info("x", F, ["n"])], [info("y", INT, [1, "m"])])
     with pytest.raises(UnsupportedError, match="give the shapes of all inputs"):
         imported(proto)
     assert imported(proto, input_shapes={"x": (3,)})[2]["nonzero"].engine == "host"
@@ -211,7 +211,7 @@ def test_chance_is_never_folded_nor_merged() -> None:
 def test_giving_up_leaves_nothing_behind() -> None:
     """The native attempt at the second node fails after operations were built: they go, and count as no use."""
     nodes = [node("Relu", "x", "r"), node("Reshape", "r s", "y"), node("Neg", "r", "n")]
-    proto = model(nodes, [info("x", F, [3, 4]), info("s", I, [2])], [info("y", F, ["a", "b"]), info("n", F, [3, 4])])
+    proto = model(nodes, [info("x", F, [3, 4]), info("s", INT, [2])], [info("y", F, ["a", "b"]), info("n", F, [3, 4])])
     _, module, placed = imported(proto)
     assert [p.engine for p in placed.values()] == ["native", "host", "native"]
     names = [op.name for op in module.walk() if op.name.startswith("ge.")]

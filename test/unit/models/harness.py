@@ -73,4 +73,4 @@ def assert_close(found: Mapping[str, Array], wanted: Mapping[str, Array], tolera
 
 def kernel_names(om: OmModel) -> list[str]:
     """The kernels that the model's tasks launch, in order of first use."""
-    return list(dict.fromkeys(task.kernel for task in om.tasks))
+    return list(dict.fromkeys(task.kernel for task in om.tasks if isinstance(task, KernelTask)))

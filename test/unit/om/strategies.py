@@ -11,13 +11,21 @@ from gecc.om.records import (
     ITEMSIZE,
     RESERVED_TYPES,
     AttrValue,
+    GotoTask,
     GraphNode,
+    HostObject,
+    HostTask,
+    HostTensor,
+    HostValue,
     IoDesc,
     KernelTask,
+    LabelTask,
     OmModel,
     Operand,
     Source,
     Space,
+    SwitchTask,
+    Task,
     TensorDesc,
     WeightEntry,
     Weights,
@@ -44,6 +52,7 @@ values: st.SearchStrategy[AttrValue] = st.one_of(
 attrs = st.dictionaries(keys, values, max_size=4)
 dtypes = st.sampled_from(list(ITEMSIZE))
 shapes = _tuples(st.integers(0, 4))
+objects = st.sampled_from(["tensor(string)", "tensor(int64)", "seq(tensor(float))", "optional(seq(tensor(int64)))"])
 
 
 @st.composite
@@ -74,7 +83,8 @@ def _nodes(draw: st.DrawFn, n_inputs: int, n_weights: int, sizes: list[tuple[Spa
         inputs = _tuples(st.sampled_from([None, *sources]))
         place = st.none() | _operand(sizes)
         unknown = _tuples(st.integers(-1, 4))
-        results = draw(_tuples(st.builds(TensorDesc, dtypes, unknown, st.sampled_from(["ND", "NHWC", "ü"]), place)))
+        result = st.builds(TensorDesc, dtypes, unknown, st.sampled_from(["ND", "NHWC", "ü"]), place)
+        results = draw(_tuples(result | st.builds(TensorDesc, objects, st.just(()))))
         kind = draw(names.filter(lambda name: name and name not in RESERVED_TYPES))
         nodes.append(GraphNode(draw(names), kind, draw(inputs), results, draw(_tuples(names)), draw(attrs)))
         sources += [Source("node", i, o) for o in range(len(results))]
@@ -82,8 +92,8 @@ def _nodes(draw: st.DrawFn, n_inputs: int, n_weights: int, sizes: list[tuple[Spa
 
 
 @st.composite
-def _tasks(draw: st.DrawFn, n_nodes: int, kernels: list[str], sizes: list[tuple[Space, int, int]]) -> list[KernelTask]:
-    tasks: list[KernelTask] = []
+def _tasks(draw: st.DrawFn, n_nodes: int, kernels: list[str], sizes: list[tuple[Space, int, int]]) -> list[Task]:
+    tasks: list[Task] = []
     if not n_nodes or not kernels:
         return tasks
     writable = [s for s in sizes if s[0] in (Space.ARENA, Space.OUTPUT)]
@@ -106,9 +116,49 @@ def _tasks(draw: st.DrawFn, n_nodes: int, kernels: list[str], sizes: list[tuple[
 
 
 @st.composite
+def _host_value(draw: st.DrawFn, slots: int, sizes: list[tuple[Space, int, int]]) -> HostValue:
+    if slots and draw(st.booleans()):
+        return HostObject(draw(st.integers(0, slots - 1)), draw(objects))
+    space, index, room = draw(st.sampled_from(sizes))
+    dtype = draw(dtypes)
+    count = draw(st.integers(0, room // ITEMSIZE[dtype]))
+    return HostTensor(Operand(space, 0, count * ITEMSIZE[dtype], index), dtype, (count,))
+
+
+@st.composite
+def _jumps(draw: st.DrawFn, phase: int, n_nodes: int, slots: int, sizes: list[tuple[Space, int, int]]) -> list[Task]:
+    """Labels, jumps among them, and host calls, a phase each from `phase` on."""
+    nodes = st.integers(0, n_nodes - 1)
+    count = draw(st.integers(0, 3))
+    numbers = st.integers(0, count - 1)
+    tasks: list[Task] = [LabelTask(number, draw(nodes), 0) for number in draw(st.permutations(range(count)))]
+    indices = [(s, i, room) for s, i, room in sizes if room >= 8]
+    if count:
+        tasks += draw(st.lists(st.builds(GotoTask, numbers, nodes, st.just(0)), max_size=2))
+    if count and indices:
+        space, index, _ = draw(st.sampled_from(indices))
+        at = Operand(space, 0, draw(st.sampled_from([1, 4, 8])), index)
+        targets = st.lists(numbers, min_size=1, max_size=3).map(tuple)
+        tasks += draw(st.lists(st.builds(SwitchTask, st.just(at), targets, nodes, st.just(0)), max_size=1))
+    room = next(room for space, _, room in sizes if space == Space.WEIGHTS)
+    if room:
+        program = Operand(Space.WEIGHTS, 0, draw(st.integers(1, room)))
+        writable = [s for s in sizes if s[0] in (Space.ARENA, Space.OUTPUT)]
+        ins, outs = _tuples(_host_value(slots, sizes)), _tuples(_host_value(slots, writable))
+        call = st.builds(HostTask, names, nodes, st.just(0), st.just(program), ins, outs)
+        tasks += draw(st.lists(call, max_size=2))
+    order = draw(st.permutations(tasks))
+    return [replace(task, phase=phase + i) for i, task in enumerate(order)]
+
+
+@st.composite
 def models(draw: st.DrawFn) -> OmModel:
     """A valid model of a few inputs, weights, nodes and phases."""
+    slots = draw(st.integers(0, 3))
     io = st.builds(IoDesc, names, dtypes, shapes)
+    if slots:
+        extents = _tuples(st.integers(-1, 4))
+        io |= st.builds(IoDesc, names, objects, extents, st.none(), st.integers(0, slots - 1))
     interface = st.lists(io, max_size=3, unique_by=lambda desc: desc.name)
     inputs, outputs = draw(interface), draw(interface)
     weights = draw(_weights())
@@ -122,10 +172,15 @@ def models(draw: st.DrawFn) -> OmModel:
     blob = draw(st.binary(max_size=64))
     symbols = draw(st.dictionaries(names.filter(bool), st.integers(0, len(blob) - 1), max_size=4)) if blob else {}
     dispatcher = draw(st.sampled_from(["", *symbols]))
+    tasks = draw(_tasks(len(nodes), [name for name in symbols if name != dispatcher], sizes))
+    abi = draw(st.integers(0, 5))
+    if abi >= 2 and nodes:
+        tasks += draw(_jumps(tasks[-1].phase + 1 if tasks else 0, len(nodes), slots, sizes))
     return OmModel(
         name=draw(names),
         target=draw(names),
-        abi=draw(st.integers(0, 5)),
+        abi=abi,
+        slots=slots,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
         nodes=tuple(nodes),
@@ -133,7 +188,7 @@ def models(draw: st.DrawFn) -> OmModel:
         blob=blob,
         kernels=kernel_entries(symbols, len(blob)),
         dispatcher=dispatcher,
-        tasks=tuple(draw(_tasks(len(nodes), [name for name in symbols if name != dispatcher], sizes))),
+        tasks=tuple(tasks),
         arena_bytes=arena,
         scratch_bytes=draw(st.integers(0, 1 << 20)),
         producer=draw(names),

@@ -152,7 +152,22 @@ _DENORMAL = _over_blocks(
 """,
 )
 
-KERNELS = (_AFFINE, _SHIFTED, _SCRATCH, _CHECKED, _DENORMAL)
+# y[0] += 1 and y[0] = 0, an i32 (x is not read): the counter of a loop.
+_COUNT, _RESET = (
+    f"""
+define void @{name}(ptr %args, i64 %begin, i64 %end, ptr %scratch, ptr %state) nounwind {{
+  %y.at = getelementptr i8, ptr %args, i64 8
+  %y = load ptr, ptr %y.at
+  %v = load i32, ptr %y
+  %r = {value}
+  store i32 %r, ptr %y
+  ret void
+}}
+"""
+    for name, value in (("count", "add i32 %v, 1"), ("reset", "mul i32 %v, 0"))
+)
+
+KERNELS = (_COUNT, _RESET, _AFFINE, _SHIFTED, _SCRATCH, _CHECKED, _DENORMAL)
 
 VECTOR = 4 * N
 

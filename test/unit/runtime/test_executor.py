@@ -163,7 +163,7 @@ class TestProfile:
         with Executor(make.chain(400), threads=1, affinity="none") as executor:
             executor.run([x])
             before = time.perf_counter_ns()
-            executor._profiled()
+            executor._profiled(executor._enter)
             executor.run([x], profile=profile)
             elapsed = time.perf_counter_ns() - before
         first, last = profile.last[0].ranks[0], profile.last[-1].ranks[0]
@@ -182,7 +182,7 @@ class TestProfile:
 
 class TestModels:
     def test_another_abi_is_refused_with_both_numbers(self, make) -> None:
-        with pytest.raises(OmError, match=f"ABI is {abi.ABI + 1}, this runtime supports {abi.ABI}"):
+        with pytest.raises(OmError, match=f"ABI is {abi.ABI + 1}, this runtime supports 1 to {abi.ABI}"):
             Executor(replace(make.chain(2), abi=abi.ABI + 1))
 
     def test_another_machine_is_refused_in_words(self, make) -> None:

@@ -78,7 +78,7 @@ def plain(attr: Attribute) -> int | float | str | list[int]:
             raise TypeError(f"no ONNX attribute holds {attr}")
 
 
-def _same(kind: str, **names: str) -> Export:
+def same(kind: str, **names: str) -> Export:
     """One node with the operands as they are; `names` says which properties become which attributes."""
 
     def run(e: Emitter, op: Operation) -> None:
@@ -115,41 +115,31 @@ _SAME = {
     ge.DynUnsqueeze: "Unsqueeze",
 }
 for _op, _kind in _SAME.items():
-    EXPORTS[_op] = _same(_kind)
+    EXPORTS[_op] = same(_kind)
 
-_WINDOW = {"strides": "strides", "pads": "pads", "dilations": "dilations"}
 EXPORTS.update(
     {
-        ge.Gelu: _same("Gelu", approximate="approximate"),
-        ge.HardSigmoid: _same("HardSigmoid", alpha="alpha", beta="beta"),
-        ge.LeakyRelu: _same("LeakyRelu", alpha="alpha"),
-        ge.Elu: _same("Elu", alpha="alpha"),
-        ge.Mod: _same("Mod", fmod="fmod"),
-        ge.ScatterElements: _same("ScatterElements", axis="axis", reduction="reduction"),
-        ge.ScatterND: _same("ScatterND", reduction="reduction"),
-        ge.ReverseSequence: _same("ReverseSequence", batch_axis="batch_axis", time_axis="time_axis"),
-        ge.ConvTranspose2D: _same("ConvTranspose", group="group", output_padding="output_padding", **_WINDOW),
-        ge.MaxPool: _same("MaxPool", kernel="kernel_shape", ceil_mode="ceil_mode", **_WINDOW),
-        ge.AvgPool: _same(
-            "AveragePool",
-            kernel="kernel_shape",
-            ceil_mode="ceil_mode",
-            count_include_pad="count_include_pad",
-            **_WINDOW,
-        ),
-        ge.BatchNorm: _same("BatchNormalization", epsilon="epsilon"),
-        ge.Softmax: _same("Softmax", axis="axis"),
-        ge.LogSoftmax: _same("LogSoftmax", axis="axis"),
-        ge.ArgMax: _same("ArgMax", axis="axis", keep_dims="keepdims", select_last_index="select_last_index"),
-        ge.ArgMin: _same("ArgMin", axis="axis", keep_dims="keepdims", select_last_index="select_last_index"),
-        ge.Transpose: _same("Transpose", perm="perm"),
-        ge.Concat: _same("Concat", axis="axis"),
-        ge.Gather: _same("Gather", axis="axis"),
-        ge.GatherElements: _same("GatherElements", axis="axis"),
-        ge.GatherND: _same("GatherND", batch_dims="batch_dims"),
-        ge.DepthToSpace: _same("DepthToSpace", block_size="blocksize", mode="mode"),
-        ge.Shape: _same("Shape", start="start", end="end"),
-        ge.DynReshape: _same("Reshape", allowzero="allowzero"),
+        ge.Gelu: same("Gelu", approximate="approximate"),
+        ge.HardSigmoid: same("HardSigmoid", alpha="alpha", beta="beta"),
+        ge.LeakyRelu: same("LeakyRelu", alpha="alpha"),
+        ge.Elu: same("Elu", alpha="alpha"),
+        ge.Mod: same("Mod", fmod="fmod"),
+        ge.ScatterElements: same("ScatterElements", axis="axis", reduction="reduction"),
+        ge.ScatterND: same("ScatterND", reduction="reduction"),
+        ge.ReverseSequence: same("ReverseSequence", batch_axis="batch_axis", time_axis="time_axis"),
+        ge.BatchNorm: same("BatchNormalization", epsilon="epsilon"),
+        ge.Softmax: same("Softmax", axis="axis"),
+        ge.LogSoftmax: same("LogSoftmax", axis="axis"),
+        ge.ArgMax: same("ArgMax", axis="axis", keep_dims="keepdims", select_last_index="select_last_index"),
+        ge.ArgMin: same("ArgMin", axis="axis", keep_dims="keepdims", select_last_index="select_last_index"),
+        ge.Transpose: same("Transpose", perm="perm"),
+        ge.Concat: same("Concat", axis="axis"),
+        ge.Gather: same("Gather", axis="axis"),
+        ge.GatherElements: same("GatherElements", axis="axis"),
+        ge.GatherND: same("GatherND", batch_dims="batch_dims"),
+        ge.DepthToSpace: same("DepthToSpace", block_size="blocksize", mode="mode"),
+        ge.Shape: same("Shape", start="start", end="end"),
+        ge.DynReshape: same("Reshape", allowzero="allowzero"),
     }
 )
 
@@ -187,14 +177,6 @@ def _axis_and_block(op: ge.Quantisation) -> dict[str, int]:
     if not ge.rank(op.scale):
         return {}
     return {"axis": op.parameter_axis(), "block_size": op.block_size.value.data}
-
-
-@export(ge.Conv2D)
-def convolution(e: Emitter, op: ge.Conv2D) -> None:
-    """Conv knows floats alone."""
-    if not isinstance(ge.elem(op.x), AnyFloat):
-        raise e.refuse(f"a convolution of {ge.elem(op.x)}")
-    _same("Conv", group="group", **_WINDOW)(e, op)
 
 
 @export(ge.MatMulV2)

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from gecc.dialects import ge
 from gecc.errors import UnsupportedError
+from gecc.frontend.onnx.export import windows as _windows  # noqa: F401, enters its functions
 from gecc.frontend.onnx.export.operators import EXPORTS
 from gecc.frontend.onnx.export.writer import (
     Names,

@@ -1,4 +1,4 @@
-"""Convolutions. One spatial dimension is imported as two, with height one."""
+"""Convolutions. One spatial dimension is imported as two, with height one; three and more have an operator of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xdsl.ir import Attribute, SSAValue
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import rank, shape
 from gecc.frontend.onnx.node import Node
-from gecc.frontend.onnx.ops.window import Window, from_2d, halves, is_same, pad_same, read_window, spatial_rank, to_2d
+from gecc.frontend.onnx.ops.window import Window, from_2d, is_same, pad_same, read_window, spatial_rank, to_2d
 from gecc.frontend.onnx.registry import onnx_op
 
 
@@ -30,7 +30,7 @@ def _kernel(n: Node, x: SSAValue, w: SSAValue) -> list[int]:
 
 @onnx_op("Conv")
 def conv(n: Node) -> SSAValue:
-    """Convolution of one or two spatial dimensions."""
+    """Convolution of any number of spatial dimensions."""
     return convolve(n, n.input(0), n.input(1), n.optional(2))
 
 
@@ -40,7 +40,7 @@ def convolve(n: Node, x: SSAValue, w: SSAValue, bias: SSAValue | None, *, sums: 
     x, w = to_2d(n, x, window), to_2d(n, w, window)
     if is_same(n):
         x = pad_same(n, x, window, 0)
-    y = ge.Conv2D(
+    y = (ge.Conv2D if window.spatial == 2 else ge.Conv3D)(
         x,
         w,
         bias,
@@ -55,15 +55,18 @@ def convolve(n: Node, x: SSAValue, w: SSAValue, bias: SSAValue | None, *, sums: 
 
 @onnx_op("ConvTranspose")
 def conv_transpose(n: Node) -> SSAValue:
-    """Transposed convolution of one or two spatial dimensions."""
+    """Transposed convolution of any number of spatial dimensions."""
     x, w = n.input(0), n.input(1)
     window = read_window(n, x, _kernel(n, x, w))
     x, w = to_2d(n, x, window), to_2d(n, w, window)
-    extra = n.attr_ints("output_padding", []) or [0] * (1 if window.one_dimensional else 2)
+    spatial = window.spatial - window.one_dimensional
+    extra = n.attr_ints("output_padding", []) or [0] * spatial
+    if len(extra) != spatial or min(extra) < 0:
+        n.invalid(f"output_padding is {extra}, expected {spatial} numbers of at least 0")
     extra = [0] * window.one_dimensional + extra
     if is_same(n) or n.has_attr("output_shape"):
         _fit_output(n, x, window, extra)
-    y = ge.ConvTranspose2D(
+    y = (ge.ConvTranspose2D if window.spatial == 2 else ge.ConvTranspose3D)(
         x,
         w,
         n.optional(2),
@@ -77,10 +80,16 @@ def conv_transpose(n: Node) -> SSAValue:
 
 
 def _fit_output(n: Node, x: SSAValue, window: Window, extra: list[int]) -> None:
-    """Set pads so that the result has `output_shape`, or extent times stride with SAME."""
+    """Set pads so that the result has `output_shape`, or extent times stride with SAME.
+
+    A result larger than the windows reach is padded at its end, as `output_padding` does.
+    """
     totals = [e + r - s for e, r, s in zip(extra, window.reach, window.strides, strict=True)]  # SAME
     if n.has_attr("output_shape"):
-        wanted = n.attr_ints("output_shape")[-(1 if window.one_dimensional else 2) :]
+        spatial = window.spatial - window.one_dimensional
+        wanted = n.attr_ints("output_shape")[-spatial:]
+        if len(wanted) != spatial:
+            n.invalid(f"output_shape is {wanted}, expected {spatial} numbers")
         wanted = [1] * window.one_dimensional + wanted
         extents = shape(x)[2:]
         if -1 in extents:
@@ -89,8 +98,6 @@ def _fit_output(n: Node, x: SSAValue, window: Window, extra: list[int]) -> None:
             s * (size - 1) + e + r - w
             for size, s, e, r, w in zip(extents, window.strides, extra, window.reach, wanted, strict=True)
         ]
-    if min(totals) < 0:
-        n.refuse(f"the output is larger than the windows reach: pads would be {totals}")
-    upper = n.attr_str("auto_pad", "NOTSET") == "SAME_UPPER"
-    (top, bottom), (left, right) = (halves(t, upper) for t in totals)
-    window.pads = [top, left, bottom, right]
+    for i, total in enumerate(totals):
+        extra[i] += max(-total, 0)
+    window.pad([max(total, 0) for total in totals], upper=n.attr_str("auto_pad", "NOTSET") == "SAME_UPPER")

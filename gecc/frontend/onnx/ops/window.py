@@ -15,14 +15,24 @@ from gecc.frontend.onnx.node import Node
 
 @dataclass
 class Window:
-    """A window over one or two spatial dimensions, padded to two: a 1-D window has height one."""
+    """A window over the spatial dimensions, at least two: a 1-D window has height one."""
 
     kernel: list[int]
     strides: list[int]
     dilations: list[int]
     pads: list[int]
-    """Top, left, bottom, right."""
+    """All before (top, left), then all after (bottom, right)."""
     one_dimensional: bool
+
+    @property
+    def spatial(self) -> int:
+        """The number of spatial dimensions, with the one that was added."""
+        return len(self.kernel)
+
+    def pad(self, totals: Sequence[int], *, upper: bool) -> None:
+        """Set pads that add up to `totals`, in halves."""
+        pairs = [halves(total, upper) for total in totals]
+        self.pads = [*(before for before, _ in pairs), *(after for _, after in pairs)]
 
     @property
     def reach(self) -> list[int]:
@@ -31,12 +41,10 @@ class Window:
 
 
 def spatial_rank(n: Node, x: SSAValue) -> int:
-    """The number of spatial dimensions of x [N, C, ...]; refuses what is not one or two."""
+    """The number of spatial dimensions of x [N, C, ...], at least one."""
     spatial = rank(x) - 2
     if spatial < 1:
         n.invalid(f"input 0 has rank {rank(x)}, expected [N, C, spatial...]")
-    if spatial > 2:
-        n.refuse(f"{spatial} spatial dimensions are not supported, expected 1 or 2")
     return spatial
 
 
@@ -82,7 +90,7 @@ def halves(total: int, upper: bool) -> tuple[int, int]:
 
 
 def pad_same(n: Node, x: SSAValue, window: Window, fill: float) -> SSAValue:
-    """Resolve SAME padding of x [N, C, H, W].
+    """Resolve SAME padding of x [N, C, H, W] (or more spatial dimensions).
 
     Known extents give `window.pads`. Unknown ones make a `ge.DynPad` with `fill`, whose amounts are computed from the
     shape at hand; its result is returned in place of x.
@@ -94,8 +102,7 @@ def pad_same(n: Node, x: SSAValue, window: Window, fill: float) -> SSAValue:
             max((-(-size // s) - 1) * s + r - size, 0)
             for size, s, r in zip(extents, window.strides, window.reach, strict=True)
         ]
-        (top, bottom), (left, right) = (halves(t, upper) for t in totals)
-        window.pads = [top, left, bottom, right]
+        window.pad(totals, upper=upper)
         return x
     return _pad_unknown(n, x, window, fill, upper)
 
@@ -104,13 +111,13 @@ def _pad_unknown(n: Node, x: SSAValue, window: Window, fill: float, upper: bool)
     def ints(values: Sequence[int]) -> SSAValue:
         return n.build.ints(values)
 
-    size = n.build.extents(x, 2, 4)
+    size = n.build.extents(x, 2, 2 + window.spatial)
     strides = ints(window.strides)
     rounded = n.add(ge.Add(size, ints([s - 1 for s in window.strides])))
     count = n.add(ge.RealDiv(rounded, strides))
-    covered = n.add(ge.Add(n.add(ge.Mul(n.add(ge.Sub(count, ints([1, 1]))), strides)), ints(window.reach)))
-    total = n.add(ge.Maximum(n.add(ge.Sub(covered, size)), ints([0, 0])))
-    small = n.add(ge.RealDiv(total, ints([2, 2])))
+    covered = n.add(ge.Add(n.add(ge.Mul(n.add(ge.Sub(count, ints([1]))), strides)), ints(window.reach)))
+    total = n.add(ge.Maximum(n.add(ge.Sub(covered, size)), ints([0])))
+    small = n.add(ge.RealDiv(total, ints([2])))
     large = n.add(ge.Sub(total, small))
     before, after = (small, large) if upper else (large, small)
     pads = n.build.concat([ints([0, 0]), before, ints([0, 0]), after])
@@ -125,7 +132,7 @@ def _dtype(x: SSAValue) -> np.dtype:
 
 
 def to_2d(n: Node, x: SSAValue, window: Window) -> SSAValue:
-    """[N, C, L] as [N, C, 1, L]; two spatial dimensions stay."""
+    """[N, C, L] as [N, C, 1, L]; two and more spatial dimensions stay."""
     return n.build.unsqueeze(x, [2]) if window.one_dimensional else x
 
 

@@ -75,15 +75,15 @@ func.func @conv(%x: tensor<1x4x9x8xf32, #ge.layout<NHWC>>, %w: tensor<6x2x3x3xf3
 // CHECK-NEXT:      %17 = arith.remui %d3, %7 : index
 // CHECK-NEXT:      %18 = arith.divui %d3, %7 : index
 // CHECK-NEXT:      %19 = arith.cmpi sge, %18, %6 : index
-// CHECK-NEXT:      %20 = arith.andi %13, %19 : i1
-// CHECK-NEXT:      %21 = arith.constant 5 : index
-// CHECK-NEXT:      %22 = arith.cmpi slt, %18, %21 : index
-// CHECK-NEXT:      %23 = arith.andi %20, %22 : i1
-// CHECK-NEXT:      %24 = arith.maxsi %18, %6 : index
-// CHECK-NEXT:      %25 = arith.minsi %24, %11 : index
-// CHECK-NEXT:      %26 = fused.load %t0[%6, %d0, %16, %25, %d1, %8, %17] : tensor<1x1x4x5x6x2x2xf32>
+// CHECK-NEXT:      %20 = arith.constant 5 : index
+// CHECK-NEXT:      %21 = arith.cmpi slt, %18, %20 : index
+// CHECK-NEXT:      %22 = arith.andi %19, %21 : i1
+// CHECK-NEXT:      %23 = arith.maxsi %18, %6 : index
+// CHECK-NEXT:      %24 = arith.minsi %23, %11 : index
+// CHECK-NEXT:      %25 = arith.andi %13, %22 : i1
+// CHECK-NEXT:      %26 = fused.load %t0[%6, %d0, %16, %24, %d1, %8, %17] : tensor<1x1x4x5x6x2x2xf32>
 // CHECK-NEXT:      %27 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT:      %28 = arith.select %23, %26, %27 : f32
+// CHECK-NEXT:      %28 = arith.select %25, %26, %27 : f32
 // CHECK-NEXT:      fused.yield %28 : f32
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %5 : tensor<1x6x8x10xf32, #ge.layout<NHWC>>

@@ -124,19 +124,19 @@ func.func @maxpool(%x: tensor<1x2x9x8xf32>) -> tensor<1x2x5x4xf32> {
 // CHECK-NEXT:      %9 = arith.maxsi %5, %8 : index
 // CHECK-NEXT:      %10 = arith.constant 8 : index
 // CHECK-NEXT:      %11 = arith.minsi %9, %10 : index
-// CHECK-NEXT:      %12 = fused.load %t0[%d0, %d1, %11, %7] : tensor<1x2x9x8xf32>
-// CHECK-NEXT:      %13 = arith.cmpi sge, %5, %8 : index
-// CHECK-NEXT:      %14 = arith.constant 9 : index
-// CHECK-NEXT:      %15 = arith.cmpi slt, %5, %14 : index
-// CHECK-NEXT:      %16 = arith.andi %13, %15 : i1
+// CHECK-NEXT:      %12 = arith.cmpi sge, %5, %8 : index
+// CHECK-NEXT:      %13 = arith.constant 9 : index
+// CHECK-NEXT:      %14 = arith.cmpi slt, %5, %13 : index
+// CHECK-NEXT:      %15 = arith.andi %12, %14 : i1
+// CHECK-NEXT:      %16 = fused.load %t0[%d0, %d1, %11, %7] : tensor<1x2x9x8xf32>
 // CHECK-NEXT:      %17 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT:      %18 = arith.select %16, %12, %17 : f32
+// CHECK-NEXT:      %18 = arith.select %15, %16, %17 : f32
 // CHECK-NEXT:      fused.yield %18 : f32
 // CHECK-NEXT:    } epilogue(%d0_1: index, %d1_1: index, %d2_1: index, %d3_1: index, %acc: f32, %t0_1: tensor<1x2x9x8xf32>) {
-// CHECK-NEXT:      %19 = arith.constant 2 : index
-// CHECK-NEXT:      %20 = arith.muli %d2_1, %19 : index
-// CHECK-NEXT:      %21 = arith.constant 1 : index
-// CHECK-NEXT:      %22 = arith.subi %20, %21 : index
+// CHECK-NEXT:      %19 = arith.constant 1 : index
+// CHECK-NEXT:      %20 = arith.constant 2 : index
+// CHECK-NEXT:      %21 = arith.muli %d2_1, %20 : index
+// CHECK-NEXT:      %22 = arith.subi %21, %19 : index
 // CHECK-NEXT:      %23 = arith.constant 0 : index
 // CHECK-NEXT:      %24 = arith.constant 3 : index
 // CHECK-NEXT:      %25 = arith.subi %23, %22 : index
@@ -145,7 +145,7 @@ func.func @maxpool(%x: tensor<1x2x9x8xf32>) -> tensor<1x2x5x4xf32> {
 // CHECK-NEXT:      %28 = arith.subi %27, %22 : index
 // CHECK-NEXT:      %29 = arith.minsi %28, %24 : index
 // CHECK-NEXT:      %30 = arith.subi %29, %26 : index
-// CHECK-NEXT:      %31 = arith.muli %30, %19 : index
+// CHECK-NEXT:      %31 = arith.muli %30, %20 : index
 // CHECK-NEXT:      %32 = arith.index_cast %31 : index to i64
 // CHECK-NEXT:      %33 = arith.sitofp %32 : i64 to f32
 // CHECK-NEXT:      %34 = arith.divf %acc, %33 : f32
