@@ -6,10 +6,41 @@ from typing import Any
 
 import numpy as np
 from onnx.reference.op_run import OpRun
-from onnx.reference.ops import op_loop
+from onnx.reference.ops import op_identity, op_if, op_loop
 
 
-class Loop(op_loop.Loop):
+class _Optional(OpRun):
+    """The reference takes no operator that returns an empty optional, None."""
+
+    op_domain = ""
+
+    def _check_and_fix_outputs(self, res: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(np.array(x) if np.isscalar(x) else x for x in res)
+
+
+class Optional(_Optional):
+    """The reference makes a list of one element, which is a sequence; an optional is the element itself, or None."""
+
+    def _run(self, x: Any = None, type: Any = None) -> tuple[Any, ...]:
+        return (x,)
+
+
+class Identity(_Optional, op_identity.Identity):
+    """For optionals without element."""
+
+    def _run(self, a: Any) -> tuple[Any, ...]:
+        return (None,) if a is None else op_identity.Identity._run(self, a)
+
+
+class If(_Optional, op_if.If):
+    """For branches that return an optional without element, which the reference makes an error."""
+
+    def _run(self, cond: Any, context: Any = None, attributes: Any = None, bindings: Any = None, **_: Any) -> Any:
+        branch = self._run_then_branch if np.asarray(cond).item() else self._run_else_branch
+        return tuple(branch(context, attributes=attributes, bindings=bindings))
+
+
+class Loop(_Optional, op_loop.Loop):
     """An absent condition is true, but stops the reference's loop before it starts; it joins the pieces of a scan output
     along their first dimension, where the standard stacks them along a new one; and of no pieces it makes an error.
     """
@@ -35,7 +66,7 @@ class Loop(op_loop.Loop):
                 piece.append(value)
             trip += 1
         scans = [np.stack(p) if p else self._nothing(i) for i, p in enumerate(pieces)]
-        return self._check_and_fix_outputs((*state, *scans))
+        return (*state, *scans)
 
     def _nothing(self, number: int) -> np.ndarray:
         """A scan output without pieces: no rows of the shape that the body declares, as far as it does."""
@@ -47,5 +78,5 @@ class Loop(op_loop.Loop):
         return np.zeros((0, *dims), tensor_dtype_to_np_dtype(kind.elem_type))
 
 
-PATCHES: tuple[type[OpRun], ...] = (Loop,)
+PATCHES: tuple[type[OpRun], ...] = (Identity, If, Loop, Optional)
 """Taken before the implementations of onnx; an entry serves every version of its operator."""

@@ -69,7 +69,9 @@ def report(outcomes: Sequence[Outcome]) -> str:
     on_host = Counter(o.message for o in outcomes if o.status == "host")
     if on_host:
         lines.append("\non the host, by operators:")
-    lines += [f"{n:6}  {operators}" for operators, n in sorted(on_host.items(), key=lambda entry: (-entry[1], entry[0]))]
+    lines += [
+        f"{n:6}  {operators}" for operators, n in sorted(on_host.items(), key=lambda entry: (-entry[1], entry[0]))
+    ]
     if reasons:
         lines.append("\nunsupported, by reason:")
     for text, names in sorted(reasons.items(), key=lambda entry: (-len(entry[1]), entry[0])):
