@@ -25,6 +25,9 @@ DECIDING: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 """The operands whose values decide shapes (or which code is made), by operator of the standard."""
 
+DECIDING_MICROSOFT: dict[str, tuple[int, ...]] = {"GroupQueryAttention": (6,)}
+"""The same for com.microsoft."""
+
 _OF_SHAPES = ("Shape", "Size")
 """Operators whose result follows from the shape of their operand, not from its values."""
 
@@ -45,8 +48,9 @@ def _visit(graph: GraphProto, wanted: set[str]) -> None:
         if wanted.intersection(node.output) and node.op_type not in _OF_SHAPES:
             wanted.update(node.input)
             wanted.update(captured(node))
-        if node.domain in ("", "ai.onnx"):
-            deciding = DECIDING.get(node.op_type, ())
+        table = {"": DECIDING, "ai.onnx": DECIDING, "com.microsoft": DECIDING_MICROSOFT}.get(node.domain)
+        if table is not None:
+            deciding = table.get(node.op_type, ())
             wanted.update(name for i, name in enumerate(node.input) if i in deciding and name)
 
 

@@ -22,6 +22,7 @@ from onnx import GraphProto, ModelProto, SparseTensorProto, TensorProto
 from gecc.errors import InvalidModelError, UnsupportedError
 from gecc.frontend.onnx.external import mapped_external
 from gecc.frontend.onnx.order import in_order
+from gecc.frontend.onnx.strangers import with_own_domain
 
 _UNKNOWN_OPERATOR = re.compile(r"No Op registered for (?P<op>\S+) with domain_version of (?P<opset>\d+)")
 
@@ -132,6 +133,8 @@ def load_model(source: ModelSource, *, name: str | None = None, folder: Path | N
     opset = _check_versions(proto, name)
     if (ordered := in_order(proto.graph, name)) is not proto.graph:
         proto, path = _with_graph(proto, ordered), None
+    if (moved := with_own_domain(proto, opset)) is not proto:
+        proto, path = moved, None
     external = _external_tensors(proto.graph)
     for tensor in external:  # before the checker, whose message names neither file nor folder
         if tensor.data_type in NUMPY_DTYPES:

@@ -29,6 +29,9 @@ IMPORTED = {
     "hf_t5.legacy17": 5e-5,
     "timm_vit_tiny.dynamodef": 5e-5,
     "diff_unet2dcond.legacy17": 5e-5,
+    "bert_tiny.ort_fused": 5e-5,
+    "gpt2_tiny.ort_fused": 5e-5,
+    "llama_tiny.ort_fused": 5e-5,
     "cls.qdq_s8s8_perchannel": 8e-3,  # one step of the quantised result
 }
 """Models that import, with the tolerance of their recorded results relative to the largest output."""
@@ -36,13 +39,18 @@ IMPORTED = {
 REPORTED = {
     "silero_vad__silero_vad_16k_op15": "If '/model/decoder/If'",
     "skl_rf_wine": "ai.onnx.ml::TreeEnsembleClassifier",
-    "bert_tiny.ort_fused": "com.microsoft::EmbedLayerNormalization",
 }
 """Models that do not, with a node that the report names."""
 
 
-CASES = [(n, c) for n in IMPORTED for c in ("case0", "case1") if (n, c) != ("hf_llama_kv.dynamo23", "case1")]
-"""The export of opset 23 has one case: that file's sizes are fixed."""
+CASES = [
+    (name, case)
+    for name in IMPORTED
+    for case in ("case0", "case1")
+    if (name, case) not in (("hf_llama_kv.dynamo23", "case1"), ("bert_tiny.ort_fused", "case1"))
+]
+"""The export of opset 23 has one case: that file's sizes are fixed. The mask of the fused BERT is read by its shape, so
+that must be known; case1 does not say it."""
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)

@@ -22,6 +22,16 @@ TOLERANCE = {
     "rapidocr_onnxruntime__ch_PP-OCRv4_det_infer": 1e-4,
     "magika__standard_v3_3__model": 5e-5,
     "hf_bert_eager.legacy17": 5e-5,
+    "hf_bert.dynamodef": 5e-5,
+    "hf_gpt2_kv.dynamodef": 5e-5,
+    "hf_llama_kv.legacy17": 5e-5,
+    "hf_llama_kv.dynamo23": 5e-5,
+    "hf_t5.legacy17": 5e-5,
+    "timm_vit_tiny.dynamodef": 5e-5,
+    "diff_unet2dcond.legacy17": 5e-5,
+    "bert_tiny.ort_fused": 5e-5,
+    "gpt2_tiny.ort_fused": 5e-5,
+    "llama_tiny.ort_fused": 5e-5,
     "cls.qop_u8s8": 1e-6,
 }
 """Difference from the recorded results that is allowed, relative to the largest of each output."""
@@ -34,8 +44,11 @@ def recorded(name: str, case: str) -> tuple[Arrays, Arrays]:
         return feeds, {key[4:]: data[key] for key in data if key.startswith("out:")}
 
 
-@pytest.mark.parametrize("case", ["case0", "case1"])
-@pytest.mark.parametrize("name", TOLERANCE)
+CASES = [(n, c) for n in TOLERANCE for c in ("case0", "case1") if (n, c) != ("hf_llama_kv.dynamo23", "case1")]
+"""The export of opset 23 has one case: that file's sizes are fixed."""
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
 def test_recorded_results(name: str, case: str) -> None:
     feeds, wanted = recorded(name, case)
     assert_close(results(compiled(MODELS / f"{name}.onnx", feeds), feeds), wanted, TOLERANCE[name])

@@ -13,19 +13,28 @@ from gecc.frontend.onnx.registry import onnx_op
 @onnx_op("MatMul")
 def matmul(n: Node) -> SSAValue:
     """numpy's matmul; an operand of one dimension is a row on the left, a column on the right."""
-    a, b = n.input(0), n.input(1)
+    return product(n, n.input(0), n.input(1))
+
+
+def product(n: Node, a: SSAValue, b: SSAValue, *, transpose_a: bool = False, transpose_b: bool = False) -> SSAValue:
+    """The product of a and b as numpy has it; only matrices can be transposed."""
     row, column = rank(a) == 1, rank(b) == 1
     if not rank(a) or not rank(b):
         n.invalid("operands must have at least one dimension")
     a = n.build.unsqueeze(a, [0]) if row else a
     b = n.build.unsqueeze(b, [1]) if column else b
-    y = n.add(ge.MatMulV2(a, b))
+    y = n.add(ge.MatMulV2(a, b, transpose_x1=transpose_a, transpose_x2=transpose_b))
     gone = [rank(y) - 2] * row + [rank(y) - 1] * column
     return n.build.squeeze(y, gone) if gone else y
 
 
 @onnx_op("Gemm")
 def gemm(n: Node) -> SSAValue:
+    """alpha A B + beta C."""
+    return general_product(n)
+
+
+def general_product(n: Node) -> SSAValue:
     """alpha A B + beta C. C becomes the bias where it is one row and alpha is one."""
     a, b = n.input(0), n.input(1)
     for i, value in enumerate((a, b)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
@@ -49,13 +50,17 @@ def instance_normalization(n: Node) -> SSAValue:
 @onnx_op("GroupNormalization", since=21)
 def group_normalization(n: Node) -> SSAValue:
     """Channels in groups; scale and bias per channel. (The standard withdrew the first form, of opset 18.)"""
-    x, groups = n.input(0), n.attr_int("num_groups")
+    return group_norm(n, n.input(0), n.input(1), n.input(2), n.attr_int("num_groups"))
+
+
+def group_norm(n: Node, x: SSAValue, scale: SSAValue, bias: SSAValue, groups: int) -> SSAValue:
+    """x normalised in each of `groups` groups of channels, then scaled and moved per channel."""
     channels = shape(x)[1]
-    if channels != -1 and channels % groups:
-        n.invalid(f"num_groups = {groups} does not divide {channels} channels")
+    if groups < 1 or (channels != -1 and channels % groups):
+        n.invalid(f"{groups} groups do not divide {channels} channels")
     grouped = _grouped(n, x, groups)
     normal = n.add(ge.LayerNorm(grouped, axis=2, epsilon=n.attr_float("epsilon", 1e-5)))
-    return _affine(n, n.build.reshape_like(normal, x), n.input(1), n.input(2))
+    return _affine(n, n.build.reshape_like(normal, x), scale, bias)
 
 
 def _grouped(n: Node, x: SSAValue, groups: int) -> SSAValue:
@@ -68,14 +73,27 @@ def _grouped(n: Node, x: SSAValue, groups: int) -> SSAValue:
 @onnx_op("LayerNormalization", since=17)
 def layer_normalization(n: Node) -> Sequence[SSAValue]:
     """Over dimensions `axis` on. The mean and the inverse deviation are computed apart where they are used."""
-    x, epsilon = n.input(0), n.attr_float("epsilon", 1e-5)
+    x = n.input(0)
     axis = n.axis(n.attr_int("axis", -1), rank(x))
-    results = [n.add(ge.LayerNorm(x, n.input(1), n.optional(2), axis=axis, epsilon=epsilon))]
-    if n.wants(1) or n.wants(2):
-        mean, variance = _moments(n, x, list(range(axis, rank(x))))
-        deviation = n.add(ge.Sqrt(n.add(ge.Add(variance, n.build.scalar(epsilon, x)))))
-        results += [mean, n.add(ge.Reciprocal(deviation))]
+    return layer_norm(n, x, n.input(1), n.optional(2), axis, wanted=n.outputs)
+
+
+def layer_norm(
+    n: Node, x: SSAValue, gamma: SSAValue, beta: SSAValue | None, axis: int, *, wanted: int
+) -> Sequence[SSAValue]:
+    """x normalised over dimensions `axis` on; with more than one result `wanted` also mean and inverse deviation."""
+    epsilon = n.attr_float("epsilon", 1e-5)
+    results = [n.add(ge.LayerNorm(x, gamma, beta, axis=axis, epsilon=epsilon))]
+    if wanted > 1:  # in f32 whatever x is (`stash_type`), from numbers at least that wide
+        wide = x if element(x) == f64 else n.build.cast(x, f32)
+        mean, variance = _moments(n, wide, list(range(axis, rank(x))))
+        results += [n.build.cast(v, f32) for v in (mean, inverse_deviation(n, variance, epsilon))]
     return results
+
+
+def inverse_deviation(n: Node, variance: SSAValue, epsilon: float) -> SSAValue:
+    """1 / sqrt(variance + epsilon)."""
+    return n.add(ge.Reciprocal(n.add(ge.Sqrt(n.add(ge.Add(variance, n.build.scalar(epsilon, variance)))))))
 
 
 def _moments(n: Node, x: SSAValue, axes: Sequence[int]) -> tuple[SSAValue, SSAValue]:

@@ -30,7 +30,11 @@ def _check_pads(n: Node, window: Window) -> None:
 @onnx_op("MaxPool")
 def max_pool(n: Node) -> Sequence[SSAValue]:
     """The largest element under each window, and where it is."""
-    x = n.input(0)
+    return pool_max(n, n.input(0))
+
+
+def pool_max(n: Node, x: SSAValue) -> Sequence[SSAValue]:
+    """The largest element of x under each window that the attributes of `n` describe, and where it is."""
     window = read_window(n, x, n.attr_ints("kernel_shape"))
     x = to_2d(n, x, window)
     if is_same(n):

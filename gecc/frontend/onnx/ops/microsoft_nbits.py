@@ -1,0 +1,93 @@
+"""Products of com.microsoft with weights of a few bits, packed in bytes.
+
+Meanings: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. The weights are unpacked by
+operations on integers. Constant ones are so when the model is compiled: the file then holds them as floats, which is
+as fast as any float product and takes up to eight times the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from gecc.dialects import ge
+from gecc.frontend.onnx.builder import element, rank, shape
+from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.ops.quant import UI8
+from gecc.frontend.onnx.registry import onnx_op
+
+DOMAIN = "com.microsoft"
+
+
+def unpacked(n: Node, x: SSAValue, bits: int) -> SSAValue:
+    """Bytes as 8 / bits numbers each, the one in the lowest bits first, along the last dimension."""
+    if bits == 8:
+        return x
+    mask = n.build.scalar(2**bits - 1, x)
+    parts: list[SSAValue] = []
+    for shift in range(0, 8, bits):
+        part = n.add(ge.BitShift(x, n.build.scalar(shift, x), direction="RIGHT")) if shift else x
+        part = n.add(ge.BitwiseAnd(part, mask)) if shift + bits < 8 else part
+        parts.append(n.build.unsqueeze(part, [rank(x)]))
+    both = n.add(ge.Concat(parts, axis=rank(x)))
+    dims = shape(x)
+    if -1 in dims:
+        n.refuse(f"packed numbers of unknown shape {list(dims)} are not supported", hint="give input shapes")
+    return n.build.reshape(both, [*dims[:-1], dims[-1] * (8 // bits)])
+
+
+def _first(n: Node, x: SSAValue, count: int) -> SSAValue:
+    """The first `count` elements of the last dimension."""
+    axis = rank(x) - 1
+    return x if shape(x)[axis] == count else n.add(ge.Slice(x, [0], [count], [axis]))
+
+
+@onnx_op("MatMulNBits", domain=DOMAIN)
+def matmul_nbits(n: Node) -> SSAValue:
+    """Inputs: A [..., K], B [N, blocks, bytes], scales [N, blocks], zero_points?, g_idx? [K], bias? [N].
+
+    A number b of B stands for (b - zero point) * scale, both of its block, or of block g_idx[k] for all of column k.
+    """
+    a, bits, block = n.input(0), n.attr_int("bits", 4), n.attr_int("block_size")
+    k, columns = n.attr_int("K"), n.attr_int("N")
+    if bits not in (2, 4, 8):
+        n.refuse(f"bits = {bits} is not supported, expected 2, 4 or 8")
+    if n.attr_int("weight_prepacked", 0):
+        n.refuse("weight_prepacked is not supported: it is a layout of one device")
+    if block < 1 or k < 1 or columns < 1:
+        n.invalid(f"block_size is {block}, K is {k}, N is {columns}, expected 1 or more")
+    blocks = -(-k // block)
+    if shape(n.input(1)) != (columns, blocks, block * bits // 8):
+        n.invalid(f"B has shape {list(shape(n.input(1)))}, expected {[columns, blocks, block * bits // 8]}")
+    weights = n.build.reshape(unpacked(n, n.input(1), bits), [columns, blocks * block])
+    weights = n.build.cast(_first(n, weights, k), element(a))
+    of_block = _of_block(n, blocks, block, k)
+    scales = of_block(n.build.reshape(n.input(2), [columns, blocks]))
+    centred = n.add(ge.Sub(weights, _zero_points(n, a, bits, columns, blocks, of_block)))
+    weights = n.add(ge.Mul(centred, scales))
+    return n.add(ge.MatMulV2(a, weights, n.optional(5), transpose_x2=True))
+
+
+def _of_block(n: Node, blocks: int, block: int, k: int) -> Callable[[SSAValue], SSAValue]:
+    """Spreads [N, blocks] over the columns of K."""
+    if n.has(4):
+        return lambda x: n.add(ge.Gather(x, n.input(4), axis=1))
+    if blocks == 1:
+        return lambda x: x
+    places = n.build.const(np.arange(k, dtype=np.int64) // block)
+    return lambda x: n.add(ge.Gather(x, places, axis=1))
+
+
+def _zero_points(
+    n: Node, a: SSAValue, bits: int, columns: int, blocks: int, of_block: Callable[[SSAValue], SSAValue]
+) -> SSAValue:
+    """What is taken from the numbers: half their range where the node gives nothing."""
+    if not n.has(3):
+        return n.build.scalar(2 ** (bits - 1), a)
+    zero = n.input(3)
+    if element(zero) == UI8:
+        width = -(-blocks * bits // 8)
+        zero = _first(n, unpacked(n, n.build.reshape(zero, [columns, width]), bits), blocks)
+    return of_block(n.build.cast(n.build.reshape(zero, [columns, blocks]), element(a)))
