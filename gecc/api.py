@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gecc.om.records import IoDesc, OmModel
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from gecc.dumps import Dumps
+    from gecc.errors import UnsupportedError
     from gecc.om.reader import Verify
     from gecc.report import Report
     from gecc.runtime.cpus import Affinity
@@ -84,6 +85,7 @@ def compile(
     model: Source,
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
+    input_values: Mapping[str, Any] | None = None,
     opt_level: str | int = "O2",
     target: str = "host",
     host: Host = "allow",
@@ -92,6 +94,8 @@ def compile(
     """Compile an ONNX model.
 
     input_shapes: sizes for the inputs whose dimensions the model leaves open, by input name.
+    input_values: values of inputs that are the same in every run, by name; they may decide shapes. The model then has no
+        such input any more, and an executor that is given one of another value refuses.
     opt_level: "O0" (legal, nothing fused), "O1" (folding, epilogues) or "O2" (everything); 0 to 2 do as well.
     target: the name of a machine description (`gecc.target.TARGETS`), or "host" for the best this machine can run.
     host: whether what has no native form may run on the host (`Model.report` says what does and why), or is refused.
@@ -103,7 +107,7 @@ def compile(
     from gecc.context import make_context
 
     ctx = make_context()
-    module, report = import_reported(ctx, model, input_shapes, host=host)
+    module, report = import_reported(ctx, model, input_shapes, input_values=input_values, host=host)
     made = compile_module(ctx, module, opt_level=opt_level, target=target, dumps=dumps)
     return Model(made.om, report)
 
@@ -113,10 +117,11 @@ def import_model(
     model: Source,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
+    input_values: Mapping[str, Any] | None = None,
     host: Host = "allow",
 ) -> ModuleOp:
     """An ONNX model as a module of the ge level, its weights in the store of `ctx`. Raises as `compile` does."""
-    return import_reported(ctx, model, input_shapes, host=host)[0]
+    return import_reported(ctx, model, input_shapes, input_values=input_values, host=host)[0]
 
 
 def import_reported(
@@ -124,6 +129,7 @@ def import_reported(
     model: Source,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
+    input_values: Mapping[str, Any] | None = None,
     host: Host = "allow",
 ) -> tuple[ModuleOp, Report]:
     """What `import_model` gives, and what of it runs where. Raises as `compile` does."""
@@ -137,10 +143,48 @@ def import_reported(
     if host not in ("allow", "forbid"):
         raise CliError(f"host is {host!r}, expected 'allow' or 'forbid'")
     placements: list[Placement] = []
-    module = import_onnx(ctx, model, input_shapes=input_shapes, host=host == "allow", placements=placements)
+    module = import_onnx(
+        ctx,
+        model,
+        input_shapes=input_shapes,
+        input_values=input_values,
+        host=host == "allow",
+        placements=placements,
+    )
     graph = location_names(module)
     module.attributes[MODEL_NAME] = StringAttr(graph[0] if graph else "main")
     return module, make_report(module, placements)
+
+
+def check(
+    model: Source,
+    *,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    input_values: Mapping[str, Any] | None = None,
+    host: Host = "allow",
+) -> tuple[Report, UnsupportedError | None]:
+    """What would run where, without compiling; and the error, when a part of the model can run nowhere.
+
+    Raises the other errors of `compile`.
+    """
+    from gecc.context import make_context
+    from gecc.errors import UnsupportedError
+    from gecc.frontend.onnx import Placement, import_onnx
+    from gecc.report import Report, make_report
+
+    placements: list[Placement] = []
+    try:
+        module = import_onnx(
+            make_context(),
+            model,
+            input_shapes=input_shapes,
+            input_values=input_values,
+            host=host == "allow",
+            placements=placements,
+        )
+    except UnsupportedError as error:
+        return Report(tuple(placements), None), error
+    return make_report(module, placements), None
 
 
 def compile_module(

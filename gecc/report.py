@@ -20,10 +20,11 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Report:
-    """Where the nodes of a model went. `host_share` is the part of the estimated work that the host engine does."""
+    """Where the nodes of a model went. `host_share` is the part of the estimated work that the host engine does; None
+    when a node runs nowhere, so that the work of others is not known."""
 
     placements: tuple[Placement, ...]
-    host_share: float
+    host_share: float | None
 
     @property
     def host(self) -> tuple[Placement, ...]:
@@ -35,9 +36,8 @@ class Report:
         host = self.host
         if not host:
             return ""
-        lines = [
-            f"{len(host)} of {len(self.placements)} nodes run on the host, {_percent(self.host_share)} of the estimated work:"
-        ]
+        share = "" if self.host_share is None else f", {_percent(self.host_share)} of the estimated work"
+        lines = [f"{len(host)} of {len(self.placements)} nodes run on the host{share}:"]
         for p in host[:SHOWN]:
             lines.append(f"  {p.operator} '{p.name}' (opset {p.opset}): {p.reason}" + (f"; {p.hint}" if p.hint else ""))
         if len(host) > SHOWN:
@@ -49,7 +49,9 @@ class Report:
     def full(self) -> str:
         """Every node with its engine, operator, types, and for the host the reason and a hint."""
         counts = Counter(p.engine for p in self.placements)
-        summary = ", ".join(f"{counts[engine]} {engine}" for engine in ("native", "constant", "host") if counts[engine])
+        summary = ", ".join(
+            f"{counts[engine]} {engine}" for engine in ("native", "constant", "host", "nowhere") if counts[engine]
+        )
         lines = [f"{len(self.placements)} nodes: {summary or 'none'}"]
         for p in self.placements:
             lines.append(
@@ -59,7 +61,8 @@ class Report:
                 lines.append(f"           {p.reason}")
             if p.hint:
                 lines.append(f"           hint: {p.hint}")
-        lines.append(f"estimated work on the host: {_percent(self.host_share)}")
+        if self.host_share is not None:
+            lines.append(f"estimated work on the host: {_percent(self.host_share)}")
         return "\n".join(lines)
 
 

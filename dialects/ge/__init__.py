@@ -6,7 +6,7 @@ encoding (`#ge.layout<NHWC>`, none is row-major) and never changes what an opera
 
 from xdsl.ir import Dialect
 
-from gecc.dialects.ge.attrs import LAYOUTS, LayoutAttr, WeightAttr
+from gecc.dialects.ge.attrs import FIXED_NAMES, FIXED_VALUES, LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
 from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
 from gecc.dialects.ge.dynamic import (
@@ -166,6 +166,8 @@ __all__ = [
     "ANY",
     "BOOL",
     "DYNAMIC",
+    "FIXED_NAMES",
+    "FIXED_VALUES",
     "FLOAT",
     "GE",
     "INTEGER",

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gecc.errors import GeccError, InputError, KernelError, OmError, UnsupportedError
+from gecc.om.fixed import fixed_inputs
 from gecc.om.reader import Verify, read
 from gecc.om.records import GotoTask, HostTask, IoDesc, KernelTask, LabelTask, OmModel, Operand, Space, SwitchTask, Task
 from gecc.om.verifier import check_abi, verify
@@ -88,7 +89,7 @@ class Executor:
 
     def _prepare(self) -> None:
         model, ranks = self.model, self.ranks
-        self._binder = Binder(model.inputs)
+        self._binder = Binder(model.inputs, fixed_inputs(model.attrs))
         self._output_names = [io.name for io in model.outputs]
         self._output_types = [(io.shape, Binder.dtype(io) if io.slot < 0 else None, io.slot) for io in model.outputs]
         self._input_slots = [io.slot for io in model.inputs]

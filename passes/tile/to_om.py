@@ -22,10 +22,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects import om, tile
-from gecc.dialects.ge.attrs import LayoutAttr, WeightAttr
+from gecc.dialects.ge.attrs import FIXED_NAMES, FIXED_VALUES, LayoutAttr, WeightAttr
 from gecc.dialects.ge.objects import ObjectType
 from gecc.dialects.om.build import build_model
 from gecc.errors import PassError
+from gecc.om.fixed import KEY as FIXED
+from gecc.om.fixed import FixedInput
 from gecc.om.records import (
     ITEMSIZE,
     AttrValue,
@@ -47,6 +49,7 @@ from gecc.om.records import (
 from gecc.rewrite import location_names
 from gecc.runtime import abi
 from gecc.target import host, load
+from gecc.weights import WeightStore, store_of
 
 
 def _spell(element: Attribute) -> str:
@@ -274,6 +277,20 @@ def _where(op: Operation) -> str:
     return f"{op.name} of ONNX node {', '.join(names)}" if names else op.name
 
 
+def _fixed_inputs(module: ModuleOp, store: WeightStore) -> dict[str, AttrValue]:
+    """The inputs that were fixed when the model was imported, as the attribute of the om."""
+    names, values = module.attributes.get(FIXED_NAMES), module.attributes.get(FIXED_VALUES)
+    if not isinstance(names, ArrayAttr) or not isinstance(values, ArrayAttr):
+        return {}
+    lines: list[str] = []
+    for name, value in zip(names.data, values.data, strict=True):
+        assert isinstance(name, StringAttr) and isinstance(value, WeightAttr) and isinstance(value.type, TensorType)
+        data = store.array(value).tobytes()
+        fixed = FixedInput.of(name.data, _spell(value.type.element_type), tuple(value.type.get_shape()), data)
+        lines.append(fixed.text())
+    return {FIXED: tuple(lines)}
+
+
 @dataclass(frozen=True)
 class ToOm(ModulePass):
     """Turn an allocated graph of launches into an `om.model`; the kernels stay beside it, to be compiled.
@@ -314,12 +331,14 @@ class ToOm(ModulePass):
         b.launches()
         memory = op.attributes.get("tile.memory")
         arena = 0
-        attrs: dict[str, int] = {}
+        attrs: dict[str, AttrValue] = {}
         if isinstance(memory, DictionaryAttr):
             for key, value in sorted(memory.data.items()):
                 if isinstance(value, IntegerAttr):
                     attrs[f"memory_{key}"] = value.value.data
-            arena = attrs.get("memory_arena", 0)
+            found = attrs.get("memory_arena", 0)
+            arena = found if isinstance(found, int) else 0
+        attrs.update(_fixed_inputs(op, store_of(ctx)))
         launches = [o for o in function.body.block.ops if isinstance(o, tile.LaunchOp)]
         name = op.attributes.get("ge.model_name")
         model = OmModel(

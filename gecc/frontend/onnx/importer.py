@@ -381,6 +381,7 @@ class _Importer:
     def _refuse(self, node: Node, why: tuple[str, str | None]) -> None:
         """Note a node for the report; its outputs get the types that ONNX infers, so that later nodes are seen too."""
         self.report.add(node, *why)
+        self.placements.append(placement(node, (), "nowhere", *why))
         for name in node.proto.output:
             if name:
                 value = self.placeholders.value(name)

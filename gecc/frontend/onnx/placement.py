@@ -12,7 +12,7 @@ from gecc.frontend.onnx.node import Node, spell
 
 @dataclass(frozen=True)
 class Placement:
-    """One node. `engine` is native, constant (computed by the compiler) or host."""
+    """One node. `engine` is native, constant (computed by the compiler), host, or nowhere: refused."""
 
     name: str
     index: int
@@ -24,7 +24,7 @@ class Placement:
     outputs: str
     engine: str
     reason: str = ""
-    """Why the node runs on the host."""
+    """Why the node runs on the host, or nowhere."""
     hint: str | None = None
 
     @property
