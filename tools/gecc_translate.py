@@ -4,6 +4,8 @@
     gecc-translate model.onnx -O2 --stage fused -o fused.mlir
     gecc-translate model.om -o model.mlir
     gecc-translate --check model.onnx
+    gecc-translate model.om --info
+    gecc-translate model.om --diff other.om
 
 Only the standard library is imported here; the rest comes when there is a model to read.
 """
@@ -13,9 +15,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
 from gecc.tools.cli import FAILED, add_compile_options, host, input_shapes, input_values, opt_level, run_tool
+
+if TYPE_CHECKING:
+    from gecc.translate import Form
 
 EPILOG = """\
 Forms are told apart by extension: .onnx, .mlir (text of any level, weights beside it in FILE.weights), .om.
@@ -39,7 +45,16 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("input", help="the model to read")
     parser.add_argument("-o", "--output", metavar="PATH", help="the file to write; text goes to stdout without it")
     parser.add_argument("--from", dest="source", choices=FORMS, help="form of the input (default: by extension)")
-    parser.add_argument("--to", dest="result", choices=FORMS, help="form of the output (default: by extension)")
+    parser.add_argument(
+        "--to",
+        dest="result",
+        choices=(*FORMS, "json"),
+        help="form of the output (default: by extension); json: of an om",
+    )
+    look = parser.add_mutually_exclusive_group()
+    look.add_argument("--info", action="store_true", help="print what an om file holds: sizes, memory, tasks, target")
+    look.add_argument("--disassemble", action="store_true", help="print the machine code of the kernels")
+    look.add_argument("--diff", metavar="OM", help="print how the om differs from this one; exit code 1 if it does")
     parser.add_argument(
         "--elide", action="store_true", help="with text: no file of weights; it cannot be compiled then"
     )
@@ -67,6 +82,11 @@ def _run(argv: Sequence[str] | None) -> int:
     source = args.source or translate.form_of(args.input, "--from")
     if args.check:
         return _check(args, source)
+    view = "info" if args.info else "disassemble" if args.disassemble else "json" if _is_json(args) else None
+    if args.diff is not None:
+        return _diff(args.input, args.diff)
+    if view is not None:
+        return _look(args, source, view)
     if output is None:
         if args.result != "mlir":
             raise CliError("no file to write", hint="-o names one; only --to mlir prints to stdout")
@@ -108,6 +128,36 @@ def _check(args: argparse.Namespace, source: str) -> int:
         print(f"error: {error}", file=sys.stderr)
         return FAILED
     return 0
+
+
+def _is_json(args: argparse.Namespace) -> bool:
+    return args.result == "json" or (args.result is None and (args.output or "").endswith(".json"))
+
+
+def _look(args: argparse.Namespace, source: Form, view: str) -> int:
+    from gecc import translate
+
+    shapes = input_shapes(args)
+    text = translate.inspect(args.input, source, view, shapes, opt_level=opt_level(args), target=args.target)
+    if args.output is None:
+        print(text, end="")
+    else:
+        from gecc.files import write_whole
+
+        write_whole(args.output, text)
+        print(f"{args.output}: {view}")
+    return 0
+
+
+def _diff(one: str, two: str) -> int:
+    from gecc.debug.inspect.difference import differences
+
+    found = differences(one, two)
+    for line in found:
+        print(line)
+    if not found:
+        print("no difference")
+    return FAILED if found else 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from gecc.dialects.ge.dynamic import (
     DynExpand,
     DynPad,
     DynReshape,
-    DynResize,
     DynSlice,
     DynSqueeze,
     DynTile,
@@ -27,9 +26,7 @@ from gecc.dialects.ge.indexing import (
     Gather,
     GatherElements,
     GatherND,
-    Resize,
     SpaceToDepth,
-    scaled_extent,
 )
 from gecc.dialects.ge.linear import Conv2D, Conv3D, ConvTranspose2D, ConvTranspose3D, MatMulV2
 from gecc.dialects.ge.movement import (
@@ -130,6 +127,7 @@ from gecc.dialects.ge.reduce import (
     ReduceProd,
     ReduceSum,
 )
+from gecc.dialects.ge.resize import CROP, DynResize, Resampling, Resize, scaled_extent
 from gecc.dialects.ge.scatter import Scatter, ScatterElements, ScatterND
 from gecc.dialects.ge.shape import ConstantOfShape, Range, Shape, Size
 from gecc.dialects.ge.types import (
@@ -165,6 +163,7 @@ GE = Dialect("ge", [*OPS, HostOp], [WeightAttr, LayoutAttr, ObjectType])
 __all__ = [
     "ANY",
     "BOOL",
+    "CROP",
     "DYNAMIC",
     "FIXED_NAMES",
     "FIXED_VALUES",
@@ -284,6 +283,7 @@ __all__ = [
     "ReduceProd",
     "ReduceSum",
     "Relu",
+    "Resampling",
     "Reshape",
     "Resize",
     "ReverseSequence",

@@ -11,6 +11,7 @@ from gecc.interp.ge import (
     pool,
     quant,
     reduce,
+    resize,
     scatter,
     shape,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "pool",
     "quant",
     "reduce",
+    "resize",
     "scatter",
     "shape",
 ]
