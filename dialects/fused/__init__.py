@@ -15,6 +15,7 @@ from gecc.dialects.fused.base import (
 )
 from gecc.dialects.fused.body import Body, Scalar
 from gecc.dialects.fused.build import BodyFn, EpilogueFn, broadcast_load, epilogue_region, generic, region
+from gecc.dialects.fused.control import IfOp, WhileOp
 from gecc.dialects.fused.generic_op import COMBINERS, GenericOp
 from gecc.dialects.fused.host import HostOp
 from gecc.dialects.fused.scalar import CheckIndexOp, LoadOp, YieldOp
@@ -22,7 +23,10 @@ from gecc.dialects.fused.storage import ConstOp, ViewOp
 
 Fused = Dialect(
     "fused",
-    [ConstOp, ViewOp, GenericOp, MatmulOp, ConvOp, SoftmaxOp, NormOp, HostOp, LoadOp, CheckIndexOp, YieldOp],
+    [
+        *(ConstOp, ViewOp, GenericOp, MatmulOp, ConvOp, SoftmaxOp, NormOp, HostOp),
+        *(LoadOp, CheckIndexOp, YieldOp, IfOp, WhileOp),
+    ],
     [],
 )
 
@@ -38,12 +42,14 @@ __all__ = [
     "FusedOp",
     "GenericOp",
     "HostOp",
+    "IfOp",
     "LoadOp",
     "MatmulOp",
     "NormOp",
     "Scalar",
     "SoftmaxOp",
     "ViewOp",
+    "WhileOp",
     "YieldOp",
     "accumulator_type",
     "broadcast_load",

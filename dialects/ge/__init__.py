@@ -9,6 +9,7 @@ from xdsl.ir import Dialect
 from gecc.dialects.ge.attrs import FIXED_NAMES, FIXED_VALUES, LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
 from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
+from gecc.dialects.ge.control import Control, If, While, Yield, is_true
 from gecc.dialects.ge.dynamic import (
     DynExpand,
     DynPad,
@@ -158,7 +159,7 @@ from gecc.dialects.ge.types import (
     tensor_type,
 )
 
-GE = Dialect("ge", [*OPS, HostOp], [WeightAttr, LayoutAttr, ObjectType])
+GE = Dialect("ge", [*OPS, Yield, HostOp], [WeightAttr, LayoutAttr, ObjectType])
 
 __all__ = [
     "ANY",
@@ -205,6 +206,7 @@ __all__ = [
     "Const",
     "ConstValue",
     "ConstantOfShape",
+    "Control",
     "Conv2D",
     "Conv3D",
     "ConvTranspose2D",
@@ -244,6 +246,7 @@ __all__ = [
     "HostCall",
     "HostOp",
     "Identity",
+    "If",
     "IsNan",
     "LayerNorm",
     "LayoutAttr",
@@ -316,6 +319,8 @@ __all__ = [
     "Transpose",
     "Unary",
     "WeightAttr",
+    "While",
+    "Yield",
     "bool_attr",
     "broadcast",
     "const",
@@ -331,6 +336,7 @@ __all__ = [
     "int_attr",
     "ints_attr",
     "is_object",
+    "is_true",
     "known",
     "layout",
     "like",

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from gecc.dialects.tile.control import GotoOp, IfOp, Jump, LabelOp, SwitchOp, WhileOp
 from gecc.dialects.tile.graph import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp, int_array
 from gecc.dialects.tile.host import HostOp, SlotOp
 from gecc.dialects.tile.kernel import (
@@ -38,9 +39,13 @@ __all__ = [
     "AllocOp",
     "CheckIndexOp",
     "FillOp",
+    "GotoOp",
     "HostOp",
+    "IfOp",
     "InputOp",
+    "Jump",
     "KernelOp",
+    "LabelOp",
     "LanesOp",
     "LaunchOp",
     "LoadOp",
@@ -51,9 +56,11 @@ __all__ = [
     "SlotOp",
     "StoreOp",
     "StoreTileOp",
+    "SwitchOp",
     "Tile",
     "ViewOp",
     "WeightOp",
+    "WhileOp",
     "YieldOp",
     "identity",
     "int_array",
@@ -81,6 +88,11 @@ Tile = Dialect(
         InputOp,
         OutputOp,
         AllocOp,
+        IfOp,
+        WhileOp,
+        LabelOp,
+        GotoOp,
+        SwitchOp,
     ],
     [],
 )

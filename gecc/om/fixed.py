@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gecc.errors import OmError
 from gecc.om.records import ITEMSIZE, AttrValue
@@ -54,7 +55,7 @@ def fixed_inputs(attrs: Mapping[str, AttrValue]) -> tuple[FixedInput, ...]:
 
 def _parsed(line: object) -> FixedInput:
     try:
-        fields = json.loads(line) if isinstance(line, str) else None
+        fields: dict[str, Any] = json.loads(line) if isinstance(line, str) else {}
         name, dtype, shape, digest = (fields[key] for key in ("name", "dtype", "shape", "sha256"))
         data = bytes.fromhex(fields["data"]) if "data" in fields else None
         found = FixedInput(name, dtype, tuple(shape), digest, data)

@@ -31,6 +31,7 @@ from gecc.om.fixed import FixedInput
 from gecc.om.records import (
     ITEMSIZE,
     AttrValue,
+    GotoTask,
     GraphNode,
     HostObject,
     HostTask,
@@ -38,10 +39,12 @@ from gecc.om.records import (
     HostValue,
     IoDesc,
     KernelTask,
+    LabelTask,
     OmModel,
     Operand,
     Source,
     Space,
+    SwitchTask,
     Task,
     TensorDesc,
     place_weights,
@@ -160,10 +163,10 @@ class _Builder:
         """Weights in the order of first use; equal ones are stored once."""
         used: dict[Attribute, list[SSAValue]] = {}
         for op in self.function.body.block.ops:
-            if isinstance(op, tile.LaunchOp | tile.HostOp):
-                if isinstance(op, tile.HostOp):
-                    used.setdefault(op.program, [])
-                for value in op.inputs:
+            if isinstance(op, tile.HostOp):
+                used.setdefault(op.program, [])
+            if isinstance(op, tile.LaunchOp | tile.HostOp | tile.SwitchOp):
+                for value in (op.index,) if isinstance(op, tile.SwitchOp) else op.inputs:
                     base, _ = self.root(value)
                     if isinstance(weight := base.owner, tile.WeightOp):
                         values = used.setdefault(weight.value, [])
@@ -211,6 +214,9 @@ class _Builder:
                     node = self.node(op, {"host_operator": op.spelled, "host_opset": op.opset.value.data, **why})
                     ins, outs = (tuple(map(self.host_value, values)) for values in (op.inputs, op.outputs))
                     task = HostTask(op.label.data, node, _phase(op), self.programs[op.program], ins, outs)
+                case tile.Jump():
+                    self.jump(op, _phase(op))
+                    continue
                 case _:
                     continue
             self.tasks.append(task)
@@ -239,6 +245,26 @@ class _Builder:
             return HostObject(self.slots[value], dtype)
         return HostTensor(self.operand(value), dtype, shape)
 
+    def jump(self, op: tile.Jump, phase: int) -> None:
+        """A label or jump, and a node that stands for it."""
+        node, onnx = len(self.nodes), location_names(op)
+        inputs: tuple[Source | None, ...] = ()
+        match op:
+            case tile.LabelOp():
+                kind, number = "LabelSet", op.label.value.data
+                self.tasks.append(LabelTask(number, node, phase))
+            case tile.GotoOp():
+                kind, number = "LabelGoto", op.label.value.data
+                self.tasks.append(GotoTask(number, node, phase))
+            case tile.SwitchOp():
+                inputs = (self.source(op.index),)
+                node, kind, number = len(self.nodes), "LabelSwitchByIndex", len(self.tasks)
+                targets = tuple(int(label) for label in op.labels.get_values())
+                self.tasks.append(SwitchTask(self.operand(op.index), targets, node, phase))
+            case _:
+                raise AssertionError(op.name)
+        self.nodes.append(GraphNode(f"{onnx[0] if onnx else 'graph'}/{kind}_{number}", kind, inputs, (), onnx))
+
     def output_descs(self) -> list[IoDesc]:
         names = _names(self.function, "ge.output_names")
         found: list[IoDesc] = []
@@ -250,7 +276,7 @@ class _Builder:
         return found
 
 
-def _phase(op: tile.LaunchOp | tile.HostOp) -> int:
+def _phase(op: tile.LaunchOp | tile.HostOp | tile.Jump) -> int:
     if op.phase is None:
         raise PassError(f"a {op.name} has no phase", where=_where(op), hint="run tile-schedule first")
     return op.phase.value.data

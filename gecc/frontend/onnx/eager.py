@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
-from gecc.dialects import ge
 from gecc.frontend.onnx.builder import Builder
 from gecc.passes.ge.infer_shapes import infer_operations
 from gecc.passes.ge.infer_shapes.values import Values
@@ -20,7 +19,7 @@ class Eager:
     """
 
     def __init__(self, build: Builder, arguments: Sequence[SSAValue]) -> None:
-        self._build = build
+        self._block = build.block
         self._values = Values(build.store, arguments, ())
         self._replaced: dict[SSAValue, SSAValue] = {}
         self._last: Operation | None = None
@@ -31,7 +30,7 @@ class Eager:
         if self._stopped:
             return
         infer_operations(self._fresh(self._last), self._values, self._replaced)
-        self._last = self._build.block.last_op
+        self._last = self._block.last_op
 
     def stop(self) -> None:
         """From here on shapes are left as the import functions give them."""
@@ -46,13 +45,11 @@ class Eager:
     def roll_back(self) -> None:
         """Erase everything appended since the last successful `catch_up`."""
         for op in reversed(self._fresh(self._last)):
-            for result in op.results:
-                for use in list(result.uses):  # only of operations that came into no block
-                    use.operation.drop_all_references()
-            self._build.block.erase_op(op)
+            drop_strays(op.results, self._block)
+            self._block.erase_op(op)
 
     def _fresh(self, last: Operation | None) -> list[Operation]:
-        op = self._build.block.first_op if last is None else last.next_op
+        op = self._block.first_op if last is None else last.next_op
         found: list[Operation] = []
         while op is not None:
             found.append(op)
@@ -60,16 +57,18 @@ class Eager:
         return found
 
 
-def drop_strays(values: Sequence[SSAValue]) -> None:
-    """Forget the uses of `values` by operations that came into no block: those of an attempt that was given up."""
+def drop_strays(values: Sequence[SSAValue], block: Block) -> None:
+    """Forget the uses of `values` by operations that are not in `block`: those of an attempt that was given up."""
     for value in values:
         for use in list(value.uses):
-            if use.operation.parent is None:
+            if not _within(use.operation, block):
                 use.operation.drop_all_references()
 
 
-def remove_dead(build: Builder) -> None:
-    """Erase operations without uses; none has side effects."""
-    for op in reversed(list(build.block.ops)):
-        if isinstance(op, ge.GeOp | ge.HostOp) and all(result.first_use is None for result in op.results):
-            build.block.erase_op(op)
+def _within(op: Operation, block: Block) -> bool:
+    """Whether `op` stands in `block` or in a region of what does."""
+    parent = op.parent
+    while parent is not None and parent is not block:
+        outer = parent.parent_op()
+        parent = None if outer is None else outer.parent
+    return parent is block

@@ -30,10 +30,12 @@ def with_values(model: OnnxModel, values: Mapping[str, Any]) -> tuple[OnnxModel,
     proto = ModelProto()
     proto.CopyFrom(model.proto)
     graph = proto.graph
-    for part, key in ((graph.input, lambda i: i.name), (graph.initializer, lambda t: t.name)):
-        kept = [item for item in part if key(item) not in fixed]
-        del part[:]
-        part.extend(kept)
+    inputs = [info for info in graph.input if info.name not in fixed]
+    initializers = [tensor for tensor in graph.initializer if tensor.name not in fixed]
+    del graph.input[:]
+    del graph.initializer[:]
+    graph.input.extend(inputs)
+    graph.initializer.extend(initializers)
     graph.initializer.extend(onnx.numpy_helper.from_array(array, name) for name, array in fixed.items())
     return dataclasses.replace(model, proto=proto), fixed
 

@@ -52,6 +52,7 @@ from gecc.frontend.onnx.placement import Placement, placement
 from gecc.frontend.onnx.registry import lookup
 from gecc.frontend.onnx.report import Report
 from gecc.frontend.onnx.schema import check_node
+from gecc.frontend.onnx.subgraph import Scope
 from gecc.passes.ge.infer_shapes import DataDependentShape
 from gecc.weights import WeightStore, element_type
 
@@ -224,6 +225,10 @@ class _Importer:
         node = Node(proto, index, opset, inputs, self.build, self.model)
         try:
             self._embed(node, inputs)
+            for name in captured(proto):
+                if name not in self.initializers or self.initializers[name].data_type in NUMPY_DTYPES:
+                    self._value(name)  # an initializer becomes a constant here, not in the region that uses it first
+            node.scope = Scope(self._made, self._outer, self.model.opsets)
             results, engine = self._placed(node)
         except Refusal as refusal:
             self._refuse(node, (refusal.rule, refusal.hint))
@@ -234,6 +239,11 @@ class _Importer:
                 self.values[name] = value
                 if value.name_hint is None and SSAValue.is_valid_name(name):
                     value.name_hint = name
+
+    def _outer(self, name: str) -> SSAValue | None:
+        """A value that a subgraph may use."""
+        value = self.values.get(name)
+        return None if value is None or ge.is_object(value) else value
 
     def _embed(self, node: Node, inputs: list[SSAValue | None]) -> None:
         """Fill in the inputs of a node. Refuses an initializer that is no tensor of gecc, unless the host may run."""
@@ -273,7 +283,7 @@ class _Importer:
         self.eager.catch_up()
         made = [None if value is None else self.eager.latest(value) for value in results]
         folded = all(value is None or isinstance(value.owner, ge.Const) for value in made)
-        return made, ("constant", "", None) if folded else ("host", *reason)
+        return made, ("constant", "", None) if folded else ("host", reason[0], reason[1])
 
     def _why_not_native(self, node: Node) -> tuple[str, str | None] | None:
         """Why a node is not even tried: it takes what is no tensor."""
@@ -340,9 +350,9 @@ class _Importer:
         return value
 
     def _clean(self) -> None:
-        """Remove what attempts that were given up, and shape arithmetic, have left."""
+        """Remove what attempts that were given up have left."""
         block = self.build.block
-        drop_strays([*block.args, *(result for op in block.ops for result in op.results)])
+        drop_strays([*block.args, *(result for op in block.ops for result in op.results)], block)
 
     def _made(self, node: Node) -> Sequence[SSAValue | None]:
         """The outputs of a node: by its import function, else by the standard's definition of its operator.
@@ -370,6 +380,7 @@ class _Importer:
             inputs = [values.get(name) for name in proto.input]
             opset = opsets.get(_domain(proto), node.opset)
             inner = Node(proto, node.index, opset, inputs, self.build, self.model)
+            inner.scope = Scope(self._made, values.get, opsets)
             try:
                 results = self._made(inner)
             except Refusal as refusal:

@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from gecc.dialects.ge import GeOp, HostOp
 from gecc.errors import PassError
 from gecc.passes.ge.to_fused import (
+    control,
     conv,
     host,
     indexing,
@@ -56,6 +57,8 @@ class ToFusedPass(ModulePass):
     name = "ge-to-fused"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        # first, while constants still are ge.Const, which tell how often a loop runs
+        apply_patterns(op, [pattern() for pattern in control.PATTERNS], ctx=ctx)
         patterns: list[Pattern] = [pattern() for family in FAMILIES for pattern in family.PATTERNS]
         store = store_of(ctx)
         patterns += [pattern(store) for pattern in resize.STORED]

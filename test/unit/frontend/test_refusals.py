@@ -79,16 +79,16 @@ def test_refusals(case: Case, rule: str) -> None:
         import_onnx(make_context(), case.model())
 
 
-def test_control_flow_is_reported() -> None:
+def test_refusals_in_subgraphs_name_both_nodes() -> None:
     branch = helper.make_graph(
-        [helper.make_node("Neg", ["x"], ["z"])],
+        [helper.make_node("NonZero", ["x"], ["z"], name="inner")],
         "branch",
         [],
-        [helper.make_tensor_value_info("z", TensorProto.FLOAT, ["batch", 4])],
+        [helper.make_tensor_value_info("z", TensorProto.INT64, [2, "n"])],
     )
     condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
     choose = helper.make_node("If", ["c"], ["y"], name="choose", then_branch=branch, else_branch=branch)
-    with pytest.raises(UnsupportedError, match=r"If 'choose' \(node 0, opset 17\)"):
+    with pytest.raises(UnsupportedError, match=r"If 'choose' \(node 0, opset 17\): its subgraph's NonZero 'inner'"):
         import_onnx(make_context(), model_of([choose], [X, condition], ["y"], 17))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
-from onnx import numpy_helper
+from onnx import GraphProto, numpy_helper
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseArrayBase,
@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from gecc.dialects import ge
 from gecc.errors import UnsupportedError
@@ -45,6 +45,8 @@ class Emitter(Protocol):
     def ints(self, values: Sequence[int]) -> str: ...
 
     def refuse(self, rule: str) -> UnsupportedError: ...
+
+    def subgraph(self, region: Region, inputs: Sequence[SSAValue | Attribute]) -> GraphProto: ...
 
 
 Export: TypeAlias = Callable[[Emitter, Any], None]
