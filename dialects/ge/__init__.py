@@ -129,6 +129,7 @@ from gecc.dialects.ge.reduce import (
     ReduceSum,
 )
 from gecc.dialects.ge.resize import CROP, DynResize, Resampling, Resize, scaled_extent
+from gecc.dialects.ge.sampling import Col2Im, DeformableOffsets, GridSample, RoiAlign
 from gecc.dialects.ge.scatter import Scatter, ScatterElements, ScatterND
 from gecc.dialects.ge.shape import ConstantOfShape, Range, Shape, Size
 from gecc.dialects.ge.types import (
@@ -202,6 +203,7 @@ __all__ = [
     "Cast",
     "Ceil",
     "ClipByValue",
+    "Col2Im",
     "Concat",
     "Const",
     "ConstValue",
@@ -216,6 +218,7 @@ __all__ = [
     "CumProd",
     "CumSum",
     "Cumulative",
+    "DeformableOffsets",
     "DepthToSpace",
     "Dequantize",
     "DynExpand",
@@ -241,6 +244,7 @@ __all__ = [
     "GlobalMaxPool",
     "Greater",
     "GreaterEqual",
+    "GridSample",
     "HardSigmoid",
     "HardSwish",
     "HostCall",
@@ -290,6 +294,7 @@ __all__ = [
     "Reshape",
     "Resize",
     "ReverseSequence",
+    "RoiAlign",
     "Round",
     "Rsqrt",
     "Scatter",

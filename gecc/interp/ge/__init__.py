@@ -12,6 +12,7 @@ from gecc.interp.ge import (
     quant,
     reduce,
     resize,
+    sampling,
     scatter,
     shape,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "quant",
     "reduce",
     "resize",
+    "sampling",
     "scatter",
     "shape",
 ]

@@ -24,12 +24,16 @@ from gecc.passes.ge.to_fused import (
     quant,
     reduce,
     resize,
+    sampling,
     scatter,
 )
 from gecc.rewrite import Pattern, apply_patterns, location_names
 from gecc.weights import store_of
 
-FAMILIES = (pointwise, quant, linear, conv, pool, reduce, norm, movement, indexing, resize, ordering, scatter, host)
+FAMILIES = (
+    *(pointwise, quant, linear, conv, pool, reduce, norm, movement, indexing),
+    *(resize, sampling, ordering, scatter, host),
+)
 """The modules that hold the patterns, a family each."""
 
 
