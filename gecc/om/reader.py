@@ -16,6 +16,7 @@ from typing import Literal, overload
 
 from gecc.errors import OmError
 from gecc.om.container import CHECKSUM_AT, CHECKSUM_SIZE, HEADER_SIZE, Container, PartitionType, parse_container
+from gecc.om.digest import digest_with
 from gecc.om.graph import (
     ABI,
     ARENA,
@@ -43,14 +44,27 @@ Verify = Literal["fast", "full"]
 addresses, and decodes and verifies the graph's nodes when they are first looked at; "full" does all at once."""
 
 
-def read(path: str | os.PathLike[str], *, verify: Verify = "fast", abi: range | None = None) -> OmModel:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    verify: Verify = "fast",
+    abi: range | None = None,
+    trust: Sequence[str | os.PathLike[str]] = (),
+) -> OmModel:
     """Open, map, check and decode an om file.
 
-    `abi` are the calling conventions that the caller can run; None accepts any. The model keeps the map alive.
+    `abi` are the calling conventions that the caller can run; None accepts any. With `trust`, files of public keys, one of
+    them must have signed the file, which is then read with verify="full". The model keeps the map alive.
     Raises OmError for anything wrong, including a file that cannot be opened.
     """
     where = os.fspath(path)
-    return from_bytes(map_file(where), where=f"'{where}'", verify=verify, abi=abi)
+    data = map_file(where)
+    model = from_bytes(data, where=f"'{where}'", verify="full" if trust else verify, abi=abi)
+    if trust:
+        from gecc.om.signature import check_signature
+
+        check_signature(data, list(trust), f"'{where}'")
+    return model
 
 
 def from_bytes(data: Buffer, *, where: str = "the om", verify: Verify = "fast", abi: range | None = None) -> OmModel:
@@ -181,7 +195,8 @@ class _Reader:
         if len(weights_digest) != CHECKSUM_SIZE or stated != weights_digest.hex():
             raise OmError(f"attribute '{DIGEST}' is '{stated}', expected 64 hex digits", where=graph.where)
         found = bytes(self.data[CHECKSUM_AT : CHECKSUM_AT + CHECKSUM_SIZE])
-        actual = self._file_digest(weights_digest)
+        head = bytes(self.data[:HEADER_SIZE])
+        actual = digest_with(self.data, head, self.container.models[0], weights_digest)
         if found != actual:
             raise OmError(
                 f"the checksum is {found.hex()}, the file's contents give {actual.hex()}",
@@ -198,22 +213,6 @@ class _Reader:
                     hint="the file was damaged or changed",
                 )
         return stated
-
-    def _file_digest(self, weights_digest: bytes) -> bytes:
-        """SHA-256 of the file, the checksum's bytes zero and WEIGHTS_DATA replaced by its digest, wherever it stands."""
-        h = hashlib.sha256(self.data[:CHECKSUM_AT])
-        h.update(bytes(CHECKSUM_SIZE))
-        at = CHECKSUM_AT + CHECKSUM_SIZE
-        weights = next((p for p in self.container.models[0] if p.type == PartitionType.WEIGHTS_DATA), None)
-        if weights is None:  # the digest of nothing stands at the place it would have: after MODEL_DEF
-            model_def = next(p for p in self.container.models[0] if p.type == PartitionType.MODEL_DEF)
-            start = stop = model_def.offset + model_def.size
-        else:
-            start, stop = weights.offset, weights.offset + weights.size
-        h.update(self.data[at:start])
-        h.update(weights_digest)
-        h.update(self.data[stop:])
-        return h.digest()
 
     def _kernels(self) -> tuple[memoryview, memoryview]:
         where = f"{self.where}, TBE_KERNELS"

@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from gecc.errors import OmError
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, header_name, pack_table, table_size
+from gecc.om.digest import file_digest
 from gecc.om.graph import DIGEST, encode_graph, first_node_id
 from gecc.om.kernel_store import BLOB_ITEM, INDEX_ITEM, pack_index, pack_store
 from gecc.om.records import OmModel
@@ -57,14 +58,6 @@ def write(model: OmModel, path: str | os.PathLike[str]) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
-
-
-def file_digest(head: bytes, weights_digest: bytes, tail: bytes | memoryview) -> bytes:
-    """The checksum: `head` is everything before the weights (the checksum's bytes still zero), `tail` all after them."""
-    h = hashlib.sha256(head)
-    h.update(weights_digest)
-    h.update(tail)
-    return h.digest()
 
 
 def _emit(model: OmModel, out: BinaryIO) -> None:

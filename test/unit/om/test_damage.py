@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from gecc.errors import OmError
 from gecc.om import container
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, parse_container
+from gecc.om.digest import file_digest
 from gecc.om.kernel_store import pack_store
 from gecc.om.reader import from_bytes, read
 from gecc.om.records import OmModel
 from gecc.om.schema import DecodeError, ModelDef, ModelTaskDef
-from gecc.om.writer import file_digest, to_bytes
+from gecc.om.writer import to_bytes
 from test.unit.om.samples import empty, mlp
 
 DATA = to_bytes(mlp())
