@@ -30,7 +30,7 @@ from gecc.om.graph import (
     WEIGHT_SIZE,
     GraphReader,
 )
-from gecc.om.kernel_store import BLOB_ITEM, INDEX_ITEM, parse_index, parse_store
+from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, check_bond, parse_index, parse_store
 from gecc.om.records import SCHEMA, Buffer, GraphNode, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
 from gecc.om.tasks import decode_tasks
@@ -38,6 +38,9 @@ from gecc.om.verifier import check_abi, verify, verify_graph
 
 SCHEMAS = range(1, SCHEMA + 1)
 """Encodings that this reader knows."""
+
+SCHEMA_OF_BONDS = 2
+"""The first encoding in which code is bound to its tasks."""
 
 Verify = Literal["fast", "full"]
 """How much of a file to look at. "fast" does not hash the bytes of the weights, which can change numbers, never
@@ -146,7 +149,7 @@ class _Reader:
         if graph.figure_int(WEIGHT_SIZE) != weights.size:
             stated = graph.figure_int(WEIGHT_SIZE)
             raise OmError(f"weight_size is {stated}, WEIGHTS_DATA has {weights.size} bytes", where=where)
-        blob, index = self._kernels()
+        blob, index, bond = self._kernels(schema)
         task_where = f"{self.where}, TASK_INFO"
         task_info, tasks = decode_tasks(self.parts[PartitionType.TASK_INFO], graph.node_of, task_where)
         model = OmModel(
@@ -170,6 +173,9 @@ class _Reader:
         self._check_figures(task_info, model, task_where)
         model.nodes = _LazyNodes(graph.n_nodes, lambda: self._nodes(graph, model))
         verify(model, self.where, graph=False)
+        if bond is not None:
+            place = f"{self.where}, TBE_KERNELS"
+            check_bond(bond, model.scratch_bytes, self.parts[PartitionType.TASK_INFO], place)
         if verify_mode == "full":
             model.nodes = self._nodes(graph, model)
         return model
@@ -214,13 +220,14 @@ class _Reader:
                 )
         return stated
 
-    def _kernels(self) -> tuple[memoryview, memoryview]:
+    def _kernels(self, schema: int) -> tuple[memoryview, memoryview, memoryview | None]:
+        """Code, index and bond. Files of schema 1 have no bond."""
         where = f"{self.where}, TBE_KERNELS"
         items = parse_store(self.parts[PartitionType.TBE_KERNELS], where)
-        for name in (BLOB_ITEM, INDEX_ITEM):
+        for name in (BLOB_ITEM, INDEX_ITEM, *((BOND_ITEM,) if schema >= SCHEMA_OF_BONDS else ())):
             if name not in items:
                 raise OmError(f"the kernel store has no item '{name}', found {sorted(items)}", where=where)
-        return items[BLOB_ITEM], items[INDEX_ITEM]
+        return items[BLOB_ITEM], items[INDEX_ITEM], items.get(BOND_ITEM)
 
     def _check_figures(self, task_info: Message, model: OmModel, where: str) -> None:
         """Figures that stand in both MODEL_DEF and TASK_INFO must agree."""
