@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import multiprocessing.connection
+import multiprocessing.process
 import signal
 import sys
 import time

@@ -57,7 +57,7 @@ def _fenced(io: IoDesc, value: Any, fences: list[Pages]) -> Any:
     pages = Pages(io.nbytes, io.name)
     fences.append(pages)
     buffer = (ctypes.c_uint8 * io.nbytes).from_address(pages.address + pages.size - io.nbytes)
-    array = np.frombuffer(buffer, NUMPY_DTYPES[io.dtype]).reshape(io.shape)
+    array = np.ctypeslib.as_array(buffer).view(NUMPY_DTYPES[io.dtype]).reshape(io.shape)
     if isinstance(value, np.ndarray) and value.shape == io.shape and value.dtype == array.dtype:
         array[...] = value
     return array

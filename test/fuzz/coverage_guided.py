@@ -12,7 +12,7 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["gecc.om", "gecc.runtime"], enable_loader_override=False):
+with atheris.instrument_imports(include=["gecc.om", "gecc.runtime"]):  # pyright: ignore[reportAttributeAccessIssue]
     pass
 
 from test.fuzz.bases import bases

@@ -37,16 +37,18 @@ def mutants(base: Parts, seed: int) -> Iterator[tuple[str, bytes]]:
     """Endless mutants of a file with what was done to them, the same for a seed."""
     rng = random.Random(seed)
     good = base.sealed()
-    kinds = (_message, _message, _message, _arguments, _arguments, _partition, _container, _cut, _flip)
+    in_parts = (_message, _message, _message, _arguments, _arguments, _partition)
+    whole = (_container, _cut, _flip)
     while True:
-        how = rng.choice(kinds)
-        if how in (_container, _cut, _flip):
-            yield how.__name__[1:], _WHOLE[how](good, rng)
-        else:
-            parts = base.copy()
-            for _ in range(rng.choice((1, 1, 1, 2, 3))):
-                _IN_PARTS[how](parts, rng)
-            yield how.__name__[1:], parts.sealed()
+        if rng.random() < 0.3:
+            change = rng.choice(whole)
+            yield change.__name__[1:], change(good, rng)
+            continue
+        how = rng.choice(in_parts)
+        parts = base.copy()
+        for _ in range(rng.choice((1, 1, 1, 2, 3))):
+            how(parts, rng)
+        yield how.__name__[1:], parts.sealed()
 
 
 def cuts(base: Parts) -> Iterator[tuple[str, bytes]]:
@@ -251,7 +253,3 @@ def _flip(good: bytes, rng: random.Random) -> bytes:
     for _ in range(rng.choice((1, 1, 2, 8))):
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
     return bytes(data)
-
-
-_IN_PARTS = {_message: _message, _arguments: _arguments, _partition: _partition}
-_WHOLE = {_container: _container, _cut: _cut, _flip: _flip}
