@@ -6,14 +6,14 @@ encoding (`#ge.layout<NHWC>`, none is row-major) and never changes what an opera
 
 from xdsl.ir import Dialect
 
-from gecc.dialects.ge.attrs import LAYOUTS, LayoutAttr, WeightAttr
+from gecc.dialects.ge.attrs import FIXED_NAMES, FIXED_VALUES, LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
 from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
+from gecc.dialects.ge.control import Control, If, While, Yield, is_true
 from gecc.dialects.ge.dynamic import (
     DynExpand,
     DynPad,
     DynReshape,
-    DynResize,
     DynSlice,
     DynSqueeze,
     DynTile,
@@ -21,14 +21,13 @@ from gecc.dialects.ge.dynamic import (
     reshaped,
     spread_pads,
 )
+from gecc.dialects.ge.host import HostCall, HostOp, TensorHostCall
 from gecc.dialects.ge.indexing import (
     DepthToSpace,
     Gather,
     GatherElements,
     GatherND,
-    Resize,
     SpaceToDepth,
-    scaled_extent,
 )
 from gecc.dialects.ge.linear import Conv2D, Conv3D, ConvTranspose2D, ConvTranspose3D, MatMulV2
 from gecc.dialects.ge.movement import (
@@ -45,6 +44,7 @@ from gecc.dialects.ge.movement import (
     slice_bounds,
 )
 from gecc.dialects.ge.norm import BatchNorm, LayerNorm, LogSoftmax, RMSNorm, Softmax
+from gecc.dialects.ge.objects import ObjectType, is_object
 from gecc.dialects.ge.ordering import CumProd, CumSum, Cumulative, ReverseSequence, TopK
 from gecc.dialects.ge.pointwise import (
     TABLE,
@@ -128,6 +128,8 @@ from gecc.dialects.ge.reduce import (
     ReduceProd,
     ReduceSum,
 )
+from gecc.dialects.ge.resize import CROP, DynResize, Resampling, Resize, scaled_extent
+from gecc.dialects.ge.sampling import Col2Im, DeformableOffsets, GridSample, RoiAlign
 from gecc.dialects.ge.scatter import Scatter, ScatterElements, ScatterND
 from gecc.dialects.ge.shape import ConstantOfShape, Range, Shape, Size
 from gecc.dialects.ge.types import (
@@ -158,12 +160,15 @@ from gecc.dialects.ge.types import (
     tensor_type,
 )
 
-GE = Dialect("ge", list(OPS), [WeightAttr, LayoutAttr])
+GE = Dialect("ge", [*OPS, Yield, HostOp], [WeightAttr, LayoutAttr, ObjectType])
 
 __all__ = [
     "ANY",
     "BOOL",
+    "CROP",
     "DYNAMIC",
+    "FIXED_NAMES",
+    "FIXED_VALUES",
     "FLOAT",
     "GE",
     "INTEGER",
@@ -198,10 +203,12 @@ __all__ = [
     "Cast",
     "Ceil",
     "ClipByValue",
+    "Col2Im",
     "Concat",
     "Const",
     "ConstValue",
     "ConstantOfShape",
+    "Control",
     "Conv2D",
     "Conv3D",
     "ConvTranspose2D",
@@ -211,6 +218,7 @@ __all__ = [
     "CumProd",
     "CumSum",
     "Cumulative",
+    "DeformableOffsets",
     "DepthToSpace",
     "Dequantize",
     "DynExpand",
@@ -236,9 +244,13 @@ __all__ = [
     "GlobalMaxPool",
     "Greater",
     "GreaterEqual",
+    "GridSample",
     "HardSigmoid",
     "HardSwish",
+    "HostCall",
+    "HostOp",
     "Identity",
+    "If",
     "IsNan",
     "LayerNorm",
     "LayoutAttr",
@@ -259,6 +271,7 @@ __all__ = [
     "Mod",
     "Mul",
     "Neg",
+    "ObjectType",
     "PRelu",
     "Pad",
     "Pointwise",
@@ -277,9 +290,11 @@ __all__ = [
     "ReduceProd",
     "ReduceSum",
     "Relu",
+    "Resampling",
     "Reshape",
     "Resize",
     "ReverseSequence",
+    "RoiAlign",
     "Round",
     "Rsqrt",
     "Scatter",
@@ -302,12 +317,15 @@ __all__ = [
     "Sub",
     "Tan",
     "Tanh",
+    "TensorHostCall",
     "Tile",
     "TopK",
     "TransData",
     "Transpose",
     "Unary",
     "WeightAttr",
+    "While",
+    "Yield",
     "bool_attr",
     "broadcast",
     "const",
@@ -322,6 +340,8 @@ __all__ = [
     "ge_op",
     "int_attr",
     "ints_attr",
+    "is_object",
+    "is_true",
     "known",
     "layout",
     "like",

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from gecc.dialects.tile.control import GotoOp, IfOp, Jump, LabelOp, SwitchOp, WhileOp
 from gecc.dialects.tile.graph import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp, int_array
+from gecc.dialects.tile.host import HostOp, SlotOp
 from gecc.dialects.tile.kernel import (
     COMBINERS,
     CheckIndexOp,
@@ -37,8 +39,13 @@ __all__ = [
     "AllocOp",
     "CheckIndexOp",
     "FillOp",
+    "GotoOp",
+    "HostOp",
+    "IfOp",
     "InputOp",
+    "Jump",
     "KernelOp",
+    "LabelOp",
     "LanesOp",
     "LaunchOp",
     "LoadOp",
@@ -46,11 +53,14 @@ __all__ = [
     "OutputOp",
     "ReturnOp",
     "ScratchOp",
+    "SlotOp",
     "StoreOp",
     "StoreTileOp",
+    "SwitchOp",
     "Tile",
     "ViewOp",
     "WeightOp",
+    "WhileOp",
     "YieldOp",
     "identity",
     "int_array",
@@ -71,11 +81,18 @@ Tile = Dialect(
         MmaOp,
         StoreTileOp,
         LaunchOp,
+        HostOp,
+        SlotOp,
         WeightOp,
         ViewOp,
         InputOp,
         OutputOp,
         AllocOp,
+        IfOp,
+        WhileOp,
+        LabelOp,
+        GotoOp,
+        SwitchOp,
     ],
     [],
 )

@@ -13,10 +13,9 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["gecc.om", "gecc.runtime"]):  # pyright: ignore[reportAttributeAccessIssue]
-    pass
+    from test.fuzz.check import check  # brings the loader along: what is imported here is what is explored
 
 from test.fuzz.bases import bases
-from test.fuzz.check import check
 from test.fuzz.files import Parts
 
 FEEDS = {base.name: base.feeds for base in bases()}

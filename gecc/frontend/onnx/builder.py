@@ -6,7 +6,8 @@ the shape as an operand (`ge.DynReshape`), which `ge-infer-shapes` resolves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import inf, prod
 from typing import Any
 
@@ -27,6 +28,15 @@ class Builder:
         self.store = store
         self.location: LocationAttr = UnknownLoc()
         self._computed: dict[SSAValue, np.ndarray | None] = {}
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Append to `block` meanwhile."""
+        before, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = before
 
     # -- operations -----------------------------------------------------------------------------------------------
 

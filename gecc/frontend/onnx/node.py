@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-from onnx import AttributeProto, NodeProto
+from onnx import AttributeProto, GraphProto, NodeProto
 from xdsl.ir import Operation, SSAValue
 
+from gecc.dialects import ge
 from gecc.errors import InvalidModelError
 from gecc.frontend.onnx.builder import Builder, element, rank, shape
 from gecc.frontend.onnx.model import OnnxModel
+from gecc.frontend.onnx.subgraph import Scope
 
 
 class Refusal(Exception):
@@ -34,6 +36,9 @@ class Node:
     inputs: Sequence[SSAValue | None]
     build: Builder
     model: OnnxModel
+
+    scope: Scope | None = None
+    """What the node's subgraphs may use."""
 
     def __post_init__(self) -> None:
         self.attributes: dict[str, AttributeProto] = {a.name: a for a in self.proto.attribute}
@@ -146,6 +151,12 @@ class Node:
             self.invalid(f"axes {list(axes)} name a dimension twice (rank {rank})")
         return result
 
+    def subgraph(self, graph: GraphProto, given: Sequence[SSAValue]) -> list[SSAValue]:
+        """Append what one of the node's subgraphs computes of its inputs, and return its outputs."""
+        if self.scope is None:
+            raise TypeError(f"{self.where} was made without a scope for its subgraphs")
+        return self.scope.inline(graph, given, self)
+
     # -- refusing -------------------------------------------------------------------------------------------------
 
     def refuse(self, rule: str, hint: str | None = None) -> NoReturn:
@@ -167,7 +178,9 @@ class Node:
 
 
 def spell(value: SSAValue) -> str:
-    """A value's type for messages: `f32[1, ?]`."""
+    """A value's type for messages: `f32[1, ?]`, `seq(tensor(float))`."""
+    if isinstance(value.type, ge.ObjectType):
+        return value.type.spelled.data
     return f"{element(value)}[{', '.join('?' if d == -1 else str(d) for d in shape(value))}]"
 
 

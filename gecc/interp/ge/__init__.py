@@ -1,8 +1,24 @@
 """The numpy meaning of the ge dialect, exact to ONNX, one file per family of operators."""
 
-from gecc.interp.ge import indexing, linear, movement, norm, ordering, pointwise, pool, quant, reduce, scatter, shape
+from gecc.interp.ge import (
+    host,
+    indexing,
+    linear,
+    movement,
+    norm,
+    ordering,
+    pointwise,
+    pool,
+    quant,
+    reduce,
+    resize,
+    sampling,
+    scatter,
+    shape,
+)
 
 __all__ = [
+    "host",
     "indexing",
     "linear",
     "movement",
@@ -12,6 +28,8 @@ __all__ = [
     "pool",
     "quant",
     "reduce",
+    "resize",
+    "sampling",
     "scatter",
     "shape",
 ]

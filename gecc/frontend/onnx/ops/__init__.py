@@ -1,6 +1,7 @@
 """Import functions, one file a family of operators. Importing the package fills the table."""
 
 from gecc.frontend.onnx.ops import (
+    control,
     conv,
     einsum,
     gather,
@@ -17,14 +18,17 @@ from gecc.frontend.onnx.ops import (
     pool,
     quant,
     quant_microsoft,
+    recurrent,
     reduce,
     resize,
+    sampling,
     scatter,
     shape,
     softmax,
 )
 
 __all__ = [
+    "control",
     "conv",
     "einsum",
     "gather",
@@ -41,8 +45,10 @@ __all__ = [
     "pool",
     "quant",
     "quant_microsoft",
+    "recurrent",
     "reduce",
     "resize",
+    "sampling",
     "scatter",
     "shape",
     "softmax",
