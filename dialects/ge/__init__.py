@@ -6,7 +6,7 @@ encoding (`#ge.layout<NHWC>`, none is row-major) and never changes what an opera
 
 from xdsl.ir import Dialect
 
-from gecc.dialects.ge.attrs import LAYOUTS, LayoutAttr, WeightAttr
+from gecc.dialects.ge.attrs import FIXED_NAMES, FIXED_VALUES, LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
 from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
 from gecc.dialects.ge.control import Control, If, While, Yield, is_true
@@ -21,6 +21,7 @@ from gecc.dialects.ge.dynamic import (
     reshaped,
     spread_pads,
 )
+from gecc.dialects.ge.host import HostCall, HostOp, TensorHostCall
 from gecc.dialects.ge.indexing import (
     DepthToSpace,
     Gather,
@@ -43,6 +44,7 @@ from gecc.dialects.ge.movement import (
     slice_bounds,
 )
 from gecc.dialects.ge.norm import BatchNorm, LayerNorm, LogSoftmax, RMSNorm, Softmax
+from gecc.dialects.ge.objects import ObjectType, is_object
 from gecc.dialects.ge.ordering import CumProd, CumSum, Cumulative, ReverseSequence, TopK
 from gecc.dialects.ge.pointwise import (
     TABLE,
@@ -158,13 +160,15 @@ from gecc.dialects.ge.types import (
     tensor_type,
 )
 
-GE = Dialect("ge", [*OPS, Yield], [WeightAttr, LayoutAttr])
+GE = Dialect("ge", [*OPS, Yield, HostOp], [WeightAttr, LayoutAttr, ObjectType])
 
 __all__ = [
     "ANY",
     "BOOL",
     "CROP",
     "DYNAMIC",
+    "FIXED_NAMES",
+    "FIXED_VALUES",
     "FLOAT",
     "GE",
     "INTEGER",
@@ -243,6 +247,8 @@ __all__ = [
     "GridSample",
     "HardSigmoid",
     "HardSwish",
+    "HostCall",
+    "HostOp",
     "Identity",
     "If",
     "IsNan",
@@ -265,6 +271,7 @@ __all__ = [
     "Mod",
     "Mul",
     "Neg",
+    "ObjectType",
     "PRelu",
     "Pad",
     "Pointwise",
@@ -310,6 +317,7 @@ __all__ = [
     "Sub",
     "Tan",
     "Tanh",
+    "TensorHostCall",
     "Tile",
     "TopK",
     "TransData",
@@ -332,6 +340,7 @@ __all__ = [
     "ge_op",
     "int_attr",
     "ints_attr",
+    "is_object",
     "is_true",
     "known",
     "layout",

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gecc.errors import GeccError, InputError, KernelError, OmError, UnsupportedError
+from gecc.om.fixed import fixed_inputs
 from gecc.om.reader import Verify, read
 from gecc.om.records import IoDesc, KernelTask, OmModel, Operand, Space
 from gecc.om.verifier import check_abi, verify
@@ -99,7 +100,7 @@ class Executor:
 
     def _prepare(self, resident: Resident | None) -> None:
         model, ranks = self.model, self.ranks
-        self._binder = Binder(model.inputs)
+        self._binder = Binder(model.inputs, fixed_inputs(model.attrs))
         self._results = Results(model.outputs)
         self._output_names = [io.name for io in model.outputs]
         self._resident = resident.share() if resident is not None else Resident(model)
@@ -350,13 +351,15 @@ def load(
     threads: int | None = None,
     affinity: Affinity = "auto",
     verify: Verify = "fast",
+    trust: Sequence[str | os.PathLike[str]] = (),
 ) -> Executor:
     """Open an om file and make it ready to run.
 
-    `verify="full"` also hashes the weights' bytes. Raises OmError for a file that is damaged, for another machine or of
+    `verify="full"` also hashes the weights' bytes. With `trust`, files of public keys, one of them must have signed the
+    file. Raises OmError for a file that is damaged, for another machine or of
     another ABI.
     """
-    model = read(path, verify=verify, abi=SUPPORTED_ABIS)
+    model = read(path, verify=verify, abi=SUPPORTED_ABIS, trust=trust)
     return Executor(model, threads=threads, affinity=affinity, where=f"'{os.fspath(path)}'", verified=True)
 
 

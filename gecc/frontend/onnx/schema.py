@@ -6,6 +6,7 @@ import onnx
 from onnx.defs import OpSchema
 from xdsl.ir import Attribute
 
+from gecc.dialects import ge
 from gecc.frontend.onnx.builder import element
 from gecc.frontend.onnx.model import NUMPY_DTYPES, type_name
 from gecc.frontend.onnx.node import Node
@@ -29,9 +30,10 @@ def check_node(node: Node) -> None:
         if value is None or not schema.inputs:
             continue
         formal = schema.inputs[min(i, len(schema.inputs) - 1)]
-        found = _NAMES[element(value)]
+        found = value.type.spelled.data if isinstance(value.type, ge.ObjectType) else _NAMES[element(value)]
         if found not in formal.types:
-            expected = ", ".join(sorted(t for t in formal.types if t.startswith("tensor")))
+            tensors = sorted(t for t in formal.types if t.startswith("tensor"))
+            expected = ", ".join(tensors or sorted(formal.types))
             node.invalid(f"input {i} ({formal.name}) is {found}, expected one of {expected}")
         if formal.option == OpSchema.FormalParameterOption.Variadic and not formal.is_homogeneous:
             continue

@@ -1,6 +1,7 @@
 """The numpy meaning of the ge dialect, exact to ONNX, one file per family of operators."""
 
 from gecc.interp.ge import (
+    host,
     indexing,
     linear,
     movement,
@@ -17,6 +18,7 @@ from gecc.interp.ge import (
 )
 
 __all__ = [
+    "host",
     "indexing",
     "linear",
     "movement",
