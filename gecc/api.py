@@ -144,6 +144,7 @@ def lower(
     from gecc import pipeline
     from gecc.dumps import Dumps
     from gecc.errors import PassError
+    from gecc.om_ir import note_options
     from gecc.text import ELIDED
     from gecc.verify import has_provenance
 
@@ -164,6 +165,8 @@ def lower(
 
     def after(step: str, module: ModuleOp) -> None:
         i = next(place)
+        if i == len(specs) - 1 and stage == "om":
+            note_options(module, f"-{level} --target={name}")
         dumps.write(step.partition("{")[0], ctx, module, ends=i in ends, last=i == len(specs) - 1)
 
     passes = pipeline.for_target(pipeline.parse_passes(specs), name)

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType, i8
 
+from gecc.dialects.om.attrs import dictionary, dictionary_of
 from gecc.dialects.om.build import build_model
 from gecc.dialects.om.graph import WeightOp, tensor
 from gecc.dialects.om.model import ModelOp
 from gecc.errors import PassError
+from gecc.om.graph import COMMAND
 from gecc.om.records import Buffer, OmModel, Weights
 from gecc.weights.attribute import WeightAttr
 from gecc.weights.store import WeightStore
@@ -33,6 +35,13 @@ def from_model(model: OmModel, store: WeightStore) -> ModuleOp:
     blob = np.frombuffer(model.blob, np.uint8)
     name = WeightAttr(store.add_array(blob), TensorType(i8, [blob.size])) if blob.size else None
     return ModuleOp([build_model(model, weights, name)])
+
+
+def note_options(module: ModuleOp, options: str) -> None:
+    """Write into the `om.model` of a module with what options it was compiled."""
+    for op in module.body.ops:
+        if isinstance(op, ModelOp):
+            op.values = dictionary({**dictionary_of(op.values), COMMAND: options})
 
 
 def to_model(module: ModuleOp, store: WeightStore) -> OmModel:

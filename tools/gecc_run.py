@@ -2,7 +2,7 @@
 
 gecc-run model.om --input x=image.npy -o results.npz
 gecc-run model.onnx --seed 1 --compare onnxruntime
-gecc-run model.om --repeat 100 --threads 2 --profile
+gecc-run model.om --repeat 100 --threads 2 --profile --trace trace.json
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--verify", choices=("fast", "full"), default="fast", help="full: hash the weights of an om too"
     )
     parser.add_argument("--profile", action="store_true", help="print the time of every task")
+    parser.add_argument("--trace", metavar="FILE", help="write a profile for chrome://tracing or Perfetto (JSON)")
     parser.add_argument("--compare", metavar="PEER", help="compare the results with a peer's: onnxruntime, openvino")
     parser.add_argument("--model", metavar="ONNX", help="with --compare: the ONNX model that an om was compiled from")
     parser.add_argument(
@@ -164,14 +165,20 @@ def _measure(args: argparse.Namespace, executor: Executor, feeds: dict[str, Any]
             f"{args.repeat} runs on {executor.ranks} ranks: median {median(times):.1f} us, "
             f"least {times[0]:.1f}, greatest {times[-1]:.1f}"
         )
-    if args.profile:
-        from gecc.debug.compare import table
-        from gecc.debug.profiles import PROFILE_HEADER, profile_rows
-
+    if args.profile or args.trace is not None:
         profile = Profile()
         for _ in range(args.repeat):
             executor.run(feeds, profile=profile)
-        print(table(PROFILE_HEADER, list(profile_rows(profile))))
+        if args.profile:
+            from gecc.debug.compare import table
+            from gecc.debug.profiles import PROFILE_HEADER, profile_rows
+
+            print(table(PROFILE_HEADER, list(profile_rows(profile))))
+        if args.trace is not None:
+            from gecc.debug.profiles import write_trace
+
+            write_trace(args.trace, profile)
+            print(f"trace written to {args.trace}")
     return results
 
 

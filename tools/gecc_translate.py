@@ -3,6 +3,8 @@
     gecc-translate model.onnx -o model.om
     gecc-translate model.onnx -O2 --stage fused -o fused.mlir
     gecc-translate model.om -o model.mlir
+    gecc-translate model.om --info
+    gecc-translate model.om --diff other.om
 
 Only the standard library is imported here; the rest comes when there is a model to read.
 """
@@ -12,9 +14,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.cli import add_compile_options, input_shapes, opt_level, run_tool
+from gecc.tools.cli import FAILED, add_compile_options, input_shapes, opt_level, run_tool
+
+if TYPE_CHECKING:
+    from gecc.translate import Form
 
 EPILOG = """\
 Forms are told apart by extension: .onnx, .mlir (text of any level, weights beside it in FILE.weights), .om.
@@ -38,7 +44,16 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("input", help="the model to read")
     parser.add_argument("-o", "--output", metavar="PATH", help="the file to write; text goes to stdout without it")
     parser.add_argument("--from", dest="source", choices=FORMS, help="form of the input (default: by extension)")
-    parser.add_argument("--to", dest="result", choices=FORMS, help="form of the output (default: by extension)")
+    parser.add_argument(
+        "--to",
+        dest="result",
+        choices=(*FORMS, "json"),
+        help="form of the output (default: by extension); json: of an om",
+    )
+    look = parser.add_mutually_exclusive_group()
+    look.add_argument("--info", action="store_true", help="print what an om file holds: sizes, memory, tasks, target")
+    look.add_argument("--disassemble", action="store_true", help="print the machine code of the kernels")
+    look.add_argument("--diff", metavar="OM", help="print how the om differs from this one; exit code 1 if it does")
     parser.add_argument(
         "--elide", action="store_true", help="with text: no file of weights; it cannot be compiled then"
     )
@@ -58,6 +73,11 @@ def _run(argv: Sequence[str] | None) -> int:
     args = make_parser().parse_args(argv)
     output: str | None = args.output
     source = args.source or translate.form_of(args.input, "--from")
+    view = "info" if args.info else "disassemble" if args.disassemble else "json" if _is_json(args) else None
+    if args.diff is not None:
+        return _diff(args.input, args.diff)
+    if view is not None:
+        return _look(args, source, view)
     if output is None:
         if args.result != "mlir":
             raise CliError("no file to write", hint="-o names one; only --to mlir prints to stdout")
@@ -80,6 +100,36 @@ def _run(argv: Sequence[str] | None) -> int:
     said = translate.write_text(subject, output, elide=args.elide)
     print(said, end="" if output is None else "\n")
     return 0
+
+
+def _is_json(args: argparse.Namespace) -> bool:
+    return args.result == "json" or (args.result is None and (args.output or "").endswith(".json"))
+
+
+def _look(args: argparse.Namespace, source: Form, view: str) -> int:
+    from gecc import translate
+
+    shapes = input_shapes(args)
+    text = translate.inspect(args.input, source, view, shapes, opt_level=opt_level(args), target=args.target)
+    if args.output is None:
+        print(text, end="")
+    else:
+        from gecc.files import write_whole
+
+        write_whole(args.output, text)
+        print(f"{args.output}: {view}")
+    return 0
+
+
+def _diff(one: str, two: str) -> int:
+    from gecc.debug.inspect.difference import differences
+
+    found = differences(one, two)
+    for line in found:
+        print(line)
+    if not found:
+        print("no difference")
+    return FAILED if found else 0
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""What profiled runs took, as a table."""
+"""What profiled runs took, as a table and as a trace."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from statistics import median
 
-from gecc.runtime.profile import Profile
+from gecc.files import write_whole
+from gecc.runtime.profile import Profile, chrome_trace
 
 PROFILE_HEADER = ("task", "kernel", "time", "share", "ONNX nodes")
 """Names of the columns of `profile_rows`."""
@@ -28,3 +30,8 @@ def profile_rows(profile: Profile) -> Iterator[tuple[str, ...]]:
         share = f"{time / total:.1%}" if total else "-"
         yield f"{task.index} {task.label}", task.kernel, f"{time:.1f} us", share, names
     yield "all tasks", "", f"{total:.1f} us", "100.0%" if total else "-", ""
+
+
+def write_trace(path: str, profile: Profile) -> None:
+    """Write the runs of a profile for chrome://tracing. Raises CliError when the file cannot be written."""
+    write_whole(path, json.dumps(chrome_trace(profile.runs), indent=1) + "\n")

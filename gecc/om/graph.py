@@ -51,6 +51,8 @@ ARENA = "memory_size"
 WEIGHT_SIZE = "weight_size"
 TARGET = "soc_version"
 PRODUCER = "atc_version"
+COMMAND = "atc_cmdline"
+"""A free attribute of the model: the options it was compiled with."""
 MODEL_ATTRS = (
     *(SCHEMA_ATTR, ABI, SCRATCH, SLOTS, DISPATCHER, DIGEST, ARENA, WEIGHT_SIZE, TARGET, PRODUCER),
     *("stream_num", "event_num", "label_num", "zero_copy_memory_size", "om_info_list", "attr_model_out_nodes_name"),

@@ -50,7 +50,7 @@ def read(path: str | os.PathLike[str], *, verify: Verify = "fast", abi: range | 
     Raises OmError for anything wrong, including a file that cannot be opened.
     """
     where = os.fspath(path)
-    return from_bytes(_map(where), where=f"'{where}'", verify=verify, abi=abi)
+    return from_bytes(map_file(where), where=f"'{where}'", verify=verify, abi=abi)
 
 
 def from_bytes(data: Buffer, *, where: str = "the om", verify: Verify = "fast", abi: range | None = None) -> OmModel:
@@ -59,7 +59,9 @@ def from_bytes(data: Buffer, *, where: str = "the om", verify: Verify = "fast", 
     return _Reader(view, where).model(verify, abi)
 
 
-def _map(path: str) -> Buffer:
+def map_file(path: str | os.PathLike[str]) -> Buffer:
+    """The bytes of a regular file, mapped read-only. Raises OmError when it cannot be opened."""
+    path = os.fspath(path)
     try:
         # A pipe would block in open, and has no size: refuse it instead.
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

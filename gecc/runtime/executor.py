@@ -6,10 +6,12 @@ import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter_ns
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,16 +20,17 @@ from numpy.typing import NDArray
 
 from gecc.errors import GeccError, InputError, KernelError, OmError, UnsupportedError
 from gecc.om.reader import Verify, read
-from gecc.om.records import GotoTask, HostTask, IoDesc, KernelTask, LabelTask, OmModel, Operand, Space, SwitchTask, Task
+from gecc.om.records import IoDesc, KernelTask, OmModel, Operand, Space
 from gecc.om.verifier import check_abi, verify
 from gecc.runtime import abi, pool
-from gecc.runtime.blob import Code
 from gecc.runtime.cpus import MAX_RANKS, Affinity, default_ranks, mask, plan
-from gecc.runtime.host import HostProgram
 from gecc.runtime.inputs import Binder, Inputs, address_of
+from gecc.runtime.outputs import Outputs, Results
 from gecc.runtime.pages import Pages, round_up
 from gecc.runtime.profile import Profile, TaskTime
-from gecc.runtime.schedule import host_calls, meetings, shares, useful_ranks
+from gecc.runtime.resident import Resident
+from gecc.runtime.schedule import useful_ranks
+from gecc.runtime.table import TaskTable
 from gecc.target import load as load_target
 from gecc.target import supports
 
@@ -37,7 +40,7 @@ SUPPORTED_ABIS = range(1, abi.ABI + 1)
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What an executor holds, in bytes, and how it runs."""
+    """What an executor holds, in bytes, how it runs, and how many runs took how many nanoseconds."""
 
     arena_bytes: int
     scratch_bytes: int
@@ -47,6 +50,9 @@ class Stats:
     phases: int
     ranks: int
     cpus: tuple[int, ...]
+    runs: int
+    last_ns: int
+    total_ns: int
 
 
 class Executor:
@@ -67,11 +73,16 @@ class Executor:
         affinity: Affinity = "auto",
         where: str | None = None,
         verified: bool = False,
+        resident: Resident | None = None,
     ) -> None:
-        """Prepare `model`. `where` names it in messages; `verified` says that `gecc.om.verifier` passed it already."""
+        """Prepare `model`. `where` names it in messages; `verified` says that `gecc.om.verifier` passed it already;
+        `resident` are its code and weights where another executor has them in memory."""
         self.model = model
         self._lock = threading.Lock()
         self._closed = False
+        self._affinity: Affinity = affinity
+        self._queue: ThreadPoolExecutor | None = None
+        self._runs, self._last_ns, self._total_ns = 0, 0, 0
         where = where or f"model '{model.name}'"
         if not verified:
             verify(model, where)
@@ -80,47 +91,41 @@ class Executor:
         self.plan = plan(self.ranks, affinity)
         self._owned = ExitStack()
         try:
-            self._prepare()
+            self._prepare(resident)
         except BaseException:
             self._owned.close()
             raise
         _living.add(self)
 
-    def _prepare(self) -> None:
+    def _prepare(self, resident: Resident | None) -> None:
         model, ranks = self.model, self.ranks
         self._binder = Binder(model.inputs)
+        self._results = Results(model.outputs)
         self._output_names = [io.name for io in model.outputs]
-        self._output_types = [(io.shape, Binder.dtype(io) if io.slot < 0 else None, io.slot) for io in model.outputs]
-        self._input_slots = [io.slot for io in model.inputs]
-        self._programs = _programs(model)
-        code = Code.of(model)
-        self._owned.callback(code.close)
+        self._resident = resident.share() if resident is not None else Resident(model)
+        self._owned.callback(self._resident.release)
+        self._programs = self._resident.programs
+        code = self._resident.code
         self._native = code.function(abi.RUN, None, ctypes.c_void_p, ctypes.c_void_p)
         self._clock = pool.Clock(code.address(abi.CLOCK))
 
         arena = self._pages(model.arena_bytes, "arena")
         scratch_stride = round_up(model.scratch_bytes)
         scratch = self._pages(scratch_stride * ranks, "scratch")
-        weights = self._weights()
-
         control = self._pages(abi.CONTROL_BYTES, "control block")
         states = self._pages(abi.STATE_BYTES * ranks, "states")
         self._states = states.words()
         for rank in range(ranks):
             self._states[(rank * abi.STATE_BYTES + abi.STATE_SCRATCH) // 8] = scratch.address + rank * scratch_stride
-        self._bases = {Space.ARENA: arena.address, Space.WEIGHTS: weights}
-        self._arguments(code)
-        table = shares(model.tasks, ranks)
-        self._flags(meetings(model.tasks, table))
-        share_pages = self._pages(table.nbytes, "shares")
-        share_pages.write(0, table.tobytes())
+        self._bases = {Space.ARENA: arena.address, Space.WEIGHTS: self._resident.weights}
+        self._table = TaskTable(model, ranks, code.address, self._bases, self._pages)
 
         self._control = control.words()
         self._control_address = control.address
         for field, value in (
-            (abi.CONTROL_TASKS, self._records.address),
+            (abi.CONTROL_TASKS, self._table.address),
             (abi.CONTROL_TASK_COUNT, len(model.tasks)),
-            (abi.CONTROL_SHARES, share_pages.address),
+            (abi.CONTROL_SHARES, self._table.shares),
             (abi.CONTROL_RANKS, ranks),
             (abi.CONTROL_STATES, states.address),
         ):
@@ -131,78 +136,11 @@ class Executor:
             mask_pages.write(0, pinned)
             self._control[abi.CONTROL_MASK // 8] = mask_pages.address
             self._control[abi.CONTROL_MASK_BYTES // 8] = len(pinned)
-        self._code_bytes = code.size
 
     def _pages(self, size: int, what: str) -> Pages:
         pages = Pages(size, f"{what} of '{self.model.name}'")
         self._owned.callback(pages.close)
         return pages
-
-    def _weights(self) -> int:
-        """Address of the weights: where they lie when that is aligned, as in a mapped file, else a copy."""
-        weights = self.model.weights
-        if weights.view is not None and weights.size:
-            # numpy alone tells the address of read-only memory; the view stays alive with the model.
-            address = address_of(np.frombuffer(weights.view, np.uint8))
-            if address % abi.ALIGNMENT == 0:
-                return address
-        pages = self._pages(weights.size, "weights")
-        at = 0
-        for piece in weights.stream():
-            pages.write(at, piece)
-            at += piece.nbytes
-        return pages.address
-
-    def _arguments(self, code: Code) -> None:
-        """Write task records and argument words; remember which words are inputs and outputs, patched at every run."""
-        tasks = self.model.tasks
-        arguments = self._pages(8 * sum(_words_of(task) for task in tasks), "arguments")
-        self._records = self._pages(abi.TASK_BYTES * len(tasks), "tasks")
-        self._words = arguments.words()
-        records = self._records.words()
-        places = {task.number: i for i, task in enumerate(tasks) if isinstance(task, LabelTask)}
-        self._uses: dict[tuple[Space, int], list[tuple[int, int]]] = {}
-        at = 0
-        for i, task in enumerate(tasks):
-            record = i * abi.TASK_BYTES
-            records[(record + abi.TASK_ARGS) // 8] = arguments.address + 8 * at
-            match task:
-                case KernelTask():
-                    records[(record + abi.TASK_KERNEL) // 8] = code.address(task.kernel)
-                    for operand in task.operands:
-                        self._address(at, operand)
-                        at += 1
-                    for param in task.params:
-                        self._words[at] = param
-                        at += 1
-                case GotoTask():
-                    records[(record + abi.TASK_KERNEL) // 8] = places[task.target]
-                case SwitchTask():
-                    self._address(at, task.index)
-                    for word in (task.index.size, len(task.targets), *(places[target] for target in task.targets)):
-                        at += 1
-                        self._words[at] = word
-                    at += 1
-                case _:
-                    pass
-        self._input_uses = [self._uses.get((Space.INPUT, i), []) for i in range(len(self.model.inputs))]
-        self._output_uses = [self._uses.get((Space.OUTPUT, i), []) for i in range(len(self.model.outputs))]
-
-    def _address(self, at: int, operand: Operand) -> None:
-        """The address of an operand in argument word `at`, once it is known."""
-        if operand.space in self._bases:
-            self._words[at] = self._bases[operand.space] + operand.offset
-        else:
-            self._uses.setdefault((operand.space, operand.index), []).append((at, operand.offset))
-
-    def _flags(self, meetings: Container[int]) -> None:
-        """What the dispatcher does with each task, and after it."""
-        records = self._records.words()
-        for i, task in enumerate(self.model.tasks):
-            flags = _KINDS[type(task)] << abi.KIND_SHIFT
-            if i in meetings:
-                flags |= abi.FLAG_BARRIER
-            records[(i * abi.TASK_BYTES + abi.TASK_FLAGS) // 8] = flags
 
     @property
     def inputs(self) -> tuple[IoDesc, ...]:
@@ -222,53 +160,94 @@ class Executor:
             arena_bytes=model.arena_bytes,
             scratch_bytes=model.scratch_bytes * self.ranks,
             weight_bytes=model.weights.size,
-            code_bytes=self._code_bytes,
+            code_bytes=self._resident.code.size,
             tasks=len(model.tasks),
             phases=model.phases,
             ranks=self.ranks,
             cpus=self.plan,
+            runs=self._runs,
+            last_ns=self._last_ns,
+            total_ns=self._total_ns,
         )
 
-    def run(self, inputs: Inputs, *, profile: Profile | None = None) -> dict[str, Any]:
-        """Run the model on arrays by input name, or in order, and return new arrays by output name.
+    def run(self, inputs: Inputs, *, outputs: Outputs | None = None, profile: Profile | None = None) -> dict[str, Any]:
+        """Run the model on arrays by input name, or in order, and return arrays by output name.
 
-        A contiguous, aligned array is read in place. `profile` collects each task's times. An output that is a string
-        tensor, a sequence or of a shape that depends on data comes as the host engine made it.
+        A contiguous, aligned array is read in place; anything with `__dlpack__` will do. Results are new arrays, or those
+        of `outputs` (by name, of the right type and shape, writeable and contiguous). An output that is a string tensor,
+        a sequence or of a shape that depends on data comes as the host engine made it. `profile` collects each task's
+        times.
 
-        Raises InputError telling everything that is wrong with the inputs, KernelError when a kernel meets a bad value
-        (the executor can run again), GeccError after `close`.
+        Raises InputError telling everything that is wrong with the inputs or outputs, KernelError when a kernel meets a
+        bad value (the executor can run again), GeccError when the host engine fails and after `close`.
         """
         arrays = self._binder.bind(inputs)
-        results = [np.empty(shape, dtype) if slot < 0 else None for shape, dtype, slot in self._output_types]
+        results = self._results.make() if outputs is None else self._results.take(outputs, arrays)
         with self._lock:
             if self._closed:
-                raise GeccError(f"the executor of '{self.model.name}' is closed")
-            words = self._words
-            for array, uses in zip(arrays, self._input_uses, strict=True):
+                raise self._is_closed()
+            words = self._table.words
+            for array, uses in zip(arrays, self._table.input_uses, strict=True):
                 if uses:
                     address = address_of(array)
                     for at, offset in uses:
                         words[at] = address + offset
-            for array, uses in zip(results, self._output_uses, strict=True):
-                if array is not None:
+            for array, uses in zip(results, self._table.output_uses, strict=True):
+                if uses:
                     address = address_of(array)
                     for at, offset in uses:
                         words[at] = address + offset
             run = self._enter if not self._programs else partial(self._with_host, arrays, results)
+            start = perf_counter_ns()
             if profile is None:
                 run()
             else:
                 profile.runs.append(self._profiled(run))
+            self._last_ns = perf_counter_ns() - start
+            self._total_ns += self._last_ns
+            self._runs += 1
             if self._control[abi.CONTROL_FAILED // 8]:
                 raise self._kernel_error()
         return dict(zip(self._output_names, results, strict=True))
 
+    def run_async(self, inputs: Inputs, *, outputs: Outputs | None = None) -> Future[dict[str, Any]]:
+        """Start a run and return its future. Runs of one executor go in the order in which they were asked for.
+
+        Inputs are read when the run begins: leave them as they are until the future is done. What `run` raises, the
+        future raises; GeccError at once after `close`, which waits for runs already asked for.
+        """
+        with self._lock:
+            if self._closed:
+                raise self._is_closed()
+            if self._queue is None:
+                self._queue = ThreadPoolExecutor(1, f"gecc-queue-{self.model.name}")
+            return self._queue.submit(self.run, inputs, outputs=outputs)
+
+    def clone(self, *, threads: int | None = None, affinity: Affinity | None = None) -> Executor:
+        """Another executor of this model with an arena of its own; code and weights are shared.
+
+        threads and affinity are this executor's unless given. Raises as the constructor does, GeccError after `close`.
+        """
+        with self._lock:
+            if self._closed:
+                raise self._is_closed()
+            return Executor(
+                self.model,
+                threads=self.ranks if threads is None else threads,
+                affinity=self._affinity if affinity is None else affinity,
+                verified=True,
+                resident=self._resident,
+            )
+
+    def _is_closed(self) -> GeccError:
+        return GeccError(f"the executor of '{self.model.name}' is closed")
+
     def _with_host(self, arrays: Sequence[Any], results: list[Any]) -> None:
         """A run with host calls: native up to each, then the call, then on behind it."""
         objects: list[Any] = [None] * self.model.slots
-        for slot, array in zip(self._input_slots, arrays, strict=True):
-            if slot >= 0:
-                objects[slot] = array
+        for io, array in zip(self.model.inputs, arrays, strict=True):
+            if io.slot >= 0:
+                objects[io.slot] = array
 
         def memory(operand: Operand) -> NDArray[np.uint8]:
             if operand.space in self._bases:
@@ -288,9 +267,9 @@ class Executor:
                 control[abi.CONTROL_START // 8] = stopped + 1
         finally:
             control[abi.CONTROL_START // 8] = 0
-        for i, (_, _, slot) in enumerate(self._output_types):
-            if slot >= 0:
-                results[i] = objects[slot]
+        for i, io in enumerate(self.model.outputs):
+            if io.slot >= 0:
+                results[i] = objects[io.slot]
 
     def _enter(self) -> None:
         if self.ranks == 1:
@@ -346,7 +325,11 @@ class Executor:
         )
 
     def close(self) -> None:
-        """Wait for a run at hand and give all memory back; closing twice is no error."""
+        """Wait for runs at hand or asked for and give all memory back; closing twice is no error."""
+        with self._lock:
+            queue, self._queue = self._queue, None
+        if queue is not None:
+            queue.shutdown()
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -402,36 +385,6 @@ def _check_runnable(model: OmModel, where: str) -> None:
             raise OmError(f"task {i} '{task.label}' launches the dispatcher's '{task.kernel}'", where=where)
 
 
-_KINDS: dict[type, int] = {
-    KernelTask: abi.TaskKind.KERNEL,
-    LabelTask: abi.TaskKind.NOTHING,
-    GotoTask: abi.TaskKind.GOTO,
-    SwitchTask: abi.TaskKind.SWITCH,
-    HostTask: abi.TaskKind.HOST,
-}
-
-
-def _words_of(task: Task) -> int:
-    """Argument words of a task."""
-    match task:
-        case KernelTask():
-            return len(task.operands) + len(task.params)
-        case SwitchTask():
-            return 3 + len(task.targets)
-        case _:
-            return 0
-
-
-def _programs(model: OmModel) -> dict[int, HostProgram]:
-    """The host calls by the index of their task."""
-    calls = list(host_calls(model.tasks))
-    weights = model.weights.materialize() if calls else memoryview(b"")
-    return {
-        i: HostProgram(model, i, task, bytes(weights[task.program.offset : task.program.offset + task.program.size]))
-        for i, task in calls
-    }
-
-
 def _ranks(model: OmModel, threads: int | None) -> int:
     if threads is None:
         return min(default_ranks(), useful_ranks(model.tasks), MAX_RANKS)
@@ -447,6 +400,7 @@ def _unlock() -> None:
     """In a forked child: a lock may be held by a thread of the parent."""
     for executor in _living:
         executor._lock = threading.Lock()
+        executor._queue = None
 
 
 os.register_at_fork(after_in_child=_unlock)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gecc.errors import InputError
 from gecc.om.records import IoDesc
@@ -94,9 +94,18 @@ class Binder:
         return bound
 
 
-def _array(value: ArrayLike, io: IoDesc) -> NDArray:
+def _array(value: Any, io: IoDesc) -> NDArray:
     try:
-        array = np.asarray(value)
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+            if (device := value.__dlpack_device__()[0]) not in _HOST_DEVICES:
+                raise BufferError(
+                    f"it lies on a device of type {device}, expected {_HOST_DEVICES[0]}, this CPU's memory"
+                )
+            array = np.from_dlpack(value)
+        else:
+            array = np.asarray(value)
+    except (BufferError, RuntimeError) as error:  # memory of a device, or a type that numpy has not
+        raise InputError(f"'{io.name}' cannot be taken over DLPack: {error}") from None
     except ValueError as error:  # nested lists of uneven lengths
         raise InputError(f"'{io.name}' is no array: {error}") from None
     problems: list[str] = []
@@ -108,6 +117,9 @@ def _array(value: ArrayLike, io: IoDesc) -> NDArray:
         raise InputError("; ".join(problems))
     return array if array.flags.c_contiguous and array.flags.aligned else _copy(array)
 
+
+_HOST_DEVICES = (1, 3)
+"""Device types of DLPack whose memory a CPU reads: kDLCPU, kDLCUDAHost."""
 
 _addressof = ctypes.addressof
 _from_buffer: Any = ctypes.c_char.from_buffer

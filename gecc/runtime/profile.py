@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,38 @@ class TaskTime:
     def cpu_ns(self) -> float:
         """Sum over all ranks."""
         return sum(span[1] - span[0] for span in self.ranks if span is not None)
+
+
+def chrome_trace(runs: Sequence[Sequence[TaskTime]]) -> dict[str, Any]:
+    """Runs in the Trace Event Format, which chrome://tracing and Perfetto show: a row a rank, an event a task.
+
+    Runs follow each other on the time axis, in microseconds. JSON in this form is what `json.dump` makes of the result.
+    """
+    events: list[dict[str, Any]] = []
+    ranks = max((len(task.ranks) for run in runs for task in run), default=0)
+    for rank in range(ranks):
+        events.append({"ph": "M", "name": "thread_name", "pid": 0, "tid": rank, "args": {"name": f"rank {rank}"}})
+    start = 0.0
+    for number, run in enumerate(runs):
+        end = 0.0
+        for task in run:
+            for rank, span in enumerate(task.ranks):
+                if span is None:
+                    continue
+                end = max(end, span[1])
+                about = {
+                    "task": task.index,
+                    "phase": task.phase,
+                    "kernel": task.kernel,
+                    "blocks": task.blocks,
+                    "onnx": list(task.onnx_names),
+                    "run": number,
+                }
+                at, length = (start + span[0]) / 1000, (span[1] - span[0]) / 1000
+                event = {"ph": "X", "cat": "task", "name": task.label, "pid": 0, "tid": rank, "ts": at, "dur": length}
+                events.append(event | {"args": about})
+        start += end
+    return {"traceEvents": events, "displayTimeUnit": "ns"}
 
 
 @dataclass(slots=True)

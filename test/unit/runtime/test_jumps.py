@@ -189,6 +189,5 @@ def test_a_single_block_is_work_of_rank_0(make) -> None:
 def test_records_say_what_the_dispatcher_does(make) -> None:
     model = choice(make)
     with Executor(model, threads=2, affinity="none") as executor:
-        records = executor._records.words()
-        kinds = [records[(i * abi.TASK_BYTES + abi.TASK_FLAGS) // 8] >> abi.KIND_SHIFT for i in range(len(model.tasks))]
+        kinds = [flags >> abi.KIND_SHIFT for flags in executor._table.flags()[: len(model.tasks)]]
     assert kinds == [3, 1, 0, 2, 1, 0, 2, 1, 0, 1]

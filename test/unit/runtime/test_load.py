@@ -41,12 +41,12 @@ def test_weights_are_used_where_the_file_is_mapped(om: Path) -> None:
         view = executor.model.weights.view
         assert view is not None
         mapped = np.frombuffer(view, np.uint8).ctypes.data
-        assert executor._words[0] == mapped + 512
+        assert executor._table.words[0] == mapped + 512
 
 
 def test_code_pages_are_executable_and_not_writable(om: Path) -> None:
     with load(om, threads=1) as executor:
-        address = executor._records.words()[abi.TASK_KERNEL // 8]
+        address = executor._table._records.words()[abi.TASK_KERNEL // 8]
         for line in Path("/proc/self/maps").read_text().splitlines():
             span, permissions, _, _, inode = line.split()[:5]
             start, end = (int(text, 16) for text in span.split("-"))

@@ -1,0 +1,1 @@
+"""Looking into om files: what they hold, how two of them differ, their machine code."""

@@ -1,0 +1,78 @@
+"""Where the results of a run go: new arrays, or arrays of the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gecc.errors import InputError
+from gecc.om.records import IoDesc
+from gecc.runtime.inputs import NUMPY_DTYPES
+
+Outputs: TypeAlias = Mapping[str, NDArray]
+"""Arrays by output name to write results into; outputs not named get new ones."""
+
+
+class Results:
+    """Makes or checks the arrays of one model's outputs."""
+
+    def __init__(self, outputs: Sequence[IoDesc]) -> None:
+        self._outputs = list(outputs)
+        self._types = [(io.shape, NUMPY_DTYPES[io.dtype]) if io.slot < 0 else None for io in outputs]
+
+    def make(self) -> list[Any]:
+        """New arrays in order; None for an object, which the host engine makes."""
+        return [np.empty(*kind) if kind is not None else None for kind in self._types]
+
+    def take(self, given: Outputs, inputs: Sequence[Any]) -> list[Any]:
+        """The caller's arrays in order, new ones where there is none.
+
+        Raises InputError, telling everything that is wrong: an unknown name, another type or shape, memory that is
+        read-only, not contiguous or not aligned, or that overlaps an input or another output (an output may be written
+        before an input is read for the last time).
+        """
+        known = {io.name: io for io in self._outputs}
+        problems = [f"'{name}' is not an output of the model" for name in given if name not in known]
+        results = self.make()
+        for i, io in enumerate(self._outputs):
+            if io.name not in given:
+                continue
+            found = _problem(given[io.name], io)
+            if found:
+                problems.append(f"'{io.name}' {found}")
+                continue
+            results[i] = given[io.name]
+        mine = [(io.name, results[i]) for i, io in enumerate(self._outputs) if io.name in given and io.slot < 0]
+        others = [("an input", array) for array in inputs if isinstance(array, np.ndarray)]
+        for i, (name, array) in enumerate(mine):
+            for other, memory in (*others, *((f"'{n}'", a) for n, a in mine[:i])):
+                if isinstance(array, np.ndarray) and np.may_share_memory(array, memory):
+                    problems.append(f"'{name}' shares memory with {other}")
+        if problems:
+            raise InputError("wrong outputs: " + "; ".join(problems))
+        return results
+
+
+def _problem(array: object, io: IoDesc) -> str | None:
+    """What is wrong with an array for an output."""
+    if io.slot >= 0:
+        return f"is a {io.dtype}, which no array can be given for"
+    if not isinstance(array, np.ndarray):
+        return f"is {type(array).__name__}, expected a numpy array"
+    dtype = NUMPY_DTYPES[io.dtype]
+    if array.dtype != dtype or array.shape != io.shape:
+        return f"is {array.dtype}{list(array.shape)}, expected {dtype}{list(io.shape)}"
+    flags = array.flags
+    missing = [
+        word
+        for word, held in (
+            ("writeable", flags.writeable),
+            ("contiguous", flags.c_contiguous),
+            ("aligned", flags.aligned),
+        )
+        if not held
+    ]
+    return f"is not {' and '.join(missing)}" if missing else None
