@@ -26,6 +26,7 @@ from gecc.dialects.om.build import build_model
 from gecc.errors import PassError
 from gecc.om.records import (
     ITEMSIZE,
+    AttrValue,
     GraphNode,
     IoDesc,
     KernelTask,
@@ -259,12 +260,15 @@ class ToOm(ModulePass):
         b.launches()
         memory = op.attributes.get("tile.memory")
         arena = 0
-        attrs: dict[str, int] = {}
+        attrs: dict[str, AttrValue] = {}
         if isinstance(memory, DictionaryAttr):
             for key, value in sorted(memory.data.items()):
                 if isinstance(value, IntegerAttr):
                     attrs[f"memory_{key}"] = value.value.data
-            arena = attrs.get("memory_arena", 0)
+                    arena = value.value.data if key == "arena" else arena
+        for attribute in ("input_types", "output_types"):  # see gecc/runtime/narrow.py
+            if types := _names(function, f"ge.{attribute}"):
+                attrs[attribute] = tuple(types)
         launches = [o for o in function.body.block.ops if isinstance(o, tile.LaunchOp)]
         name = op.attributes.get("ge.model_name")
         model = OmModel(

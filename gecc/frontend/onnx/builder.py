@@ -26,6 +26,8 @@ class Builder:
         self.block = block
         self.store = store
         self.location: LocationAttr = UnknownLoc()
+        self.narrow: dict[SSAValue, int] = {}
+        """Values that hold the bits of a narrow type, and ONNX's number of that type (see `narrow.py`)."""
         self._computed: dict[SSAValue, np.ndarray | None] = {}
 
     # -- operations -----------------------------------------------------------------------------------------------
@@ -43,6 +45,11 @@ class Builder:
     def const(self, array: np.ndarray) -> SSAValue:
         """A constant."""
         return self.add(ge.const(np.ascontiguousarray(array).reshape(array.shape), self.store))
+
+    def mark(self, value: SSAValue, data_type: int) -> SSAValue:
+        """Note that a value holds the bits of the narrow type `data_type`, and return it."""
+        self.narrow[value] = data_type
+        return value
 
     def ints(self, values: Sequence[int]) -> SSAValue:
         """A constant of i64, one dimension."""

@@ -35,16 +35,19 @@ from gecc.dialects import ge
 from gecc.errors import GeccError, InvalidModelError, ShapeError, UnsupportedError
 from gecc.frontend.onnx import ops as _ops  # fills the table
 from gecc.frontend.onnx.builder import Builder
+from gecc.frontend.onnx.data_types import data_type_of, element_of
 from gecc.frontend.onnx.functions import definition, may_be_defined, needed
 from gecc.frontend.onnx.inputs import declared_shape, specialise
-from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel, type_name
+from gecc.frontend.onnx.model import OnnxModel, type_name
+from gecc.frontend.onnx.narrow import NARROW, names_of
 from gecc.frontend.onnx.node import Node, Refusal
+from gecc.frontend.onnx.ops.narrow import admit, inherit
 from gecc.frontend.onnx.order import captured
 from gecc.frontend.onnx.placeholders import Placeholders
 from gecc.frontend.onnx.registry import lookup
 from gecc.frontend.onnx.report import Report
 from gecc.frontend.onnx.schema import check_node
-from gecc.weights import WeightStore, element_type
+from gecc.weights import WeightStore
 
 __all__ = ["import_model"]
 
@@ -97,6 +100,9 @@ class _Importer:
         kind = FunctionType.from_lists([a.type for a in block.args], [r.type for r in results])
         function = FuncOp("main", kind, Region(block))
         function.attributes.update(attributes)
+        for key, values in (("ge.input_types", block.args), ("ge.output_types", results)):
+            if (names := names_of(self.build, values)) is not None:
+                function.attributes[key] = names
         function.location = self.build.location
         module = ModuleOp([function])
         module.location = self.build.location
@@ -109,16 +115,20 @@ class _Importer:
             kind = info.type.WhichOneof("value")
             if kind != "tensor_type":
                 self.report.add_input(info.name, f"a {kind or 'value without type'} is not supported")
-            elif info.type.tensor_type.elem_type not in NUMPY_DTYPES:
+            elif element_of(info.type.tensor_type.elem_type) is None:
                 name = type_name(info.type.tensor_type.elem_type)
                 self.report.add_input(info.name, f"element type {name} is not supported")
         self.report.raise_if_any()
         declared = [declared_shape(info, self.model.name) for info in inputs]
         shapes = specialise(declared, self.input_shapes)
         for info in inputs:
-            element = element_type(NUMPY_DTYPES[info.type.tensor_type.elem_type])
+            data_type = info.type.tensor_type.elem_type
+            element = element_of(data_type)
+            assert element is not None
             argument = self.build.block.insert_arg(ge.tensor_type(shapes[info.name], element), len(self.values))
             self.values[info.name] = argument
+            if data_type in NARROW:
+                self.build.mark(argument, data_type)
         dims = [
             ArrayAttr([StringAttr(str(d) if s == -1 else str(s)) for d, s in zip(i.dims, shapes[i.name], strict=True)])
             for i in declared
@@ -133,11 +143,11 @@ class _Importer:
         if value is None:
             raise InvalidModelError("nothing in the graph makes the output", where=f"output '{info.name}'")
         declared = info.type.tensor_type.elem_type
-        if declared in NUMPY_DTYPES and isinstance(value.type, TensorType):
-            expected = element_type(NUMPY_DTYPES[declared])
-            if value.type.get_element_type() != expected:
+        if element_of(declared) is not None and isinstance(value.type, TensorType):
+            found = data_type_of(self.build, value)
+            if found != declared:
                 raise InvalidModelError(
-                    f"the graph declares {expected}, but the node that makes it gives {value.type}",
+                    f"the graph declares {type_name(declared)}, but the node that makes it gives {type_name(found)}",
                     where=f"output '{info.name}' of {self.model.name}",
                 )
         return value
@@ -164,6 +174,8 @@ class _Importer:
         tensor = self.initializers.get(name)
         array = self.model.array(tensor) if tensor is not None else self.model.dense(self.sparse[name])
         self.values[name] = self.build.const(array)
+        if tensor is not None and tensor.data_type in NARROW:
+            self.build.mark(self.values[name], tensor.data_type)
         self.build.location = before
         return self.values[name]
 
@@ -210,8 +222,10 @@ class _Importer:
             if body is None:
                 raise Refusal(*_unknown(node))
             return self._by_definition(node, body)
+        admit(node)
         made = function(node)
         results = [made] if isinstance(made, SSAValue) else list(made)
+        inherit(node, results)
         if len(results) < node.outputs:
             raise Refusal(f"output {node.outputs - 1} is not supported")
         return results

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import onnx
 from onnx.defs import OpSchema
-from xdsl.ir import Attribute
 
-from gecc.frontend.onnx.builder import element
-from gecc.frontend.onnx.model import NUMPY_DTYPES, type_name
+from gecc.frontend.onnx.data_types import data_type_of
+from gecc.frontend.onnx.model import type_name
 from gecc.frontend.onnx.node import Node
-from gecc.weights import element_type
-
-_NAMES: dict[Attribute, str] = {
-    element_type(dtype): f"tensor({type_name(number).lower()})" for number, dtype in NUMPY_DTYPES.items()
-}
-"""Element type to the name schemas give it."""
 
 
 def check_node(node: Node) -> None:
@@ -29,7 +22,7 @@ def check_node(node: Node) -> None:
         if value is None or not schema.inputs:
             continue
         formal = schema.inputs[min(i, len(schema.inputs) - 1)]
-        found = _NAMES[element(value)]
+        found = f"tensor({type_name(data_type_of(node.build, value)).lower()})"
         if found not in formal.types:
             expected = ", ".join(sorted(t for t in formal.types if t.startswith("tensor")))
             node.invalid(f"input {i} ({formal.name}) is {found}, expected one of {expected}")
