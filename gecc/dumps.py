@@ -20,7 +20,7 @@ from gecc.errors import CliError
 if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.ir import Operation, SSAValue
+    from xdsl.ir import Block, Operation, SSAValue
 
 Content = Literal["off", "weights", "text", "structure"]
 
@@ -114,7 +114,6 @@ def structure(module: ModuleOp) -> Iterator[str]:
     from xdsl.dialects.func import FuncOp
 
     from gecc.dialects.om import ModelOp
-    from gecc.rewrite import location_names
 
     for graph in module.body.ops:
         if not isinstance(graph, FuncOp | ModelOp) or graph.body.first_block is None:
@@ -123,11 +122,26 @@ def structure(module: ModuleOp) -> Iterator[str]:
         names: dict[SSAValue, str] = {arg: f"%arg{arg.index}" for arg in block.args}
         arguments = ", ".join(f"{names[arg]}: {arg.type}" for arg in block.args)
         yield f"{graph.name} ({arguments}) {{"
-        for op in block.ops:
-            for result in op.results:
-                names[result] = f"%{len(names)}"
-            yield f"  {_line(op, names)}{''.join(f'  // {name}' for name in location_names(op))}"
+        yield from _lines(block, names, "  ")
         yield "}"
+
+
+def _lines(block: Block, names: dict[SSAValue, str], indent: str) -> Iterator[str]:
+    """The lines of a block; regions of branches and loops follow the operation, further in."""
+    from gecc.dialects._control import BranchOp, LoopOp
+    from gecc.dialects.ge import Control
+    from gecc.rewrite import location_names
+
+    for op in block.ops:
+        for result in op.results:
+            names[result] = f"%{len(names)}"
+        yield f"{indent}{_line(op, names)}{''.join(f'  // {name}' for name in location_names(op))}"
+        for region in op.regions if isinstance(op, Control | BranchOp | LoopOp) else ():
+            for arg in region.block.args:
+                names[arg] = f"%{len(names)}"
+            yield f"{indent}{{ {', '.join(f'{names[arg]}: {arg.type}' for arg in region.block.args)}".rstrip()
+            yield from _lines(region.block, names, indent + "  ")
+            yield f"{indent}}}"
 
 
 def _line(op: Operation, names: Mapping[SSAValue, str]) -> str:

@@ -29,7 +29,14 @@ _FIRST_OF_NEXT_STAGE: dict[str, str] = {
 """The pass before which each stage stops."""
 
 _GE_LEGAL = ("ge-infer-shapes", "ge-fold-constants", "ge-dce")
-_GE_CANONICAL = ("ge-infer-shapes", "ge-fold-constants", "ge-canonicalize", "ge-cse", "ge-dce")
+_GE_CANONICAL = (
+    "ge-infer-shapes",
+    "ge-fold-constants",
+    "ge-canonicalize",
+    "ge-hoist-invariants",
+    "ge-cse",
+    "ge-dce",
+)
 _TILE = ("fused-to-tile", "tile-deduplicate-kernels", "tile-bufferize", "tile-schedule", "tile-allocate-buffers")
 
 PIPELINES: dict[str, tuple[str, ...]] = {
@@ -50,6 +57,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "fused-fold-views",
         "fused-choose-tilings",
         "fused-pack-weights",
+        "fused-hoist-invariants",
         *_TILE,
         "tile-to-om",
     ),
@@ -62,6 +70,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "ge-recognise-layer-norm",
         "ge-choose-layouts",
         "ge-canonicalize",
+        "ge-hoist-invariants",
         "ge-cse",
         "ge-dce",
         "ge-to-fused",
@@ -71,6 +80,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "fused-fuse-epilogues",
         "fused-choose-tilings",
         "fused-pack-weights",
+        "fused-hoist-invariants",
         "fused-fuse-pointwise",
         *_TILE,
         "tile-to-om",
@@ -240,7 +250,8 @@ def _is_allocated(module: ModuleOp) -> bool:
     """Whether all launches on memory have a phase and all buffers an offset."""
     from gecc.verify import graph_operations
 
-    needed = {"tile.launch": "phase", "tile.alloc": "offset"}
+    phased = ("tile.launch", "tile.label", "tile.goto", "tile.switch")
+    needed = {"tile.alloc": "offset", **dict.fromkeys(phased, "phase")}
     return all(op.name not in needed or needed[op.name] in op.properties for op in graph_operations(module))
 
 

@@ -15,13 +15,14 @@ from gecc.dialects.fused.base import (
 )
 from gecc.dialects.fused.body import Body, Scalar
 from gecc.dialects.fused.build import BodyFn, EpilogueFn, broadcast_load, epilogue_region, generic, region
+from gecc.dialects.fused.control import IfOp, WhileOp
 from gecc.dialects.fused.generic_op import COMBINERS, GenericOp
 from gecc.dialects.fused.scalar import CheckIndexOp, LoadOp, YieldOp
 from gecc.dialects.fused.storage import ConstOp, ViewOp
 
 Fused = Dialect(
     "fused",
-    [ConstOp, ViewOp, GenericOp, MatmulOp, ConvOp, SoftmaxOp, NormOp, LoadOp, CheckIndexOp, YieldOp],
+    [ConstOp, ViewOp, GenericOp, MatmulOp, ConvOp, SoftmaxOp, NormOp, LoadOp, CheckIndexOp, YieldOp, IfOp, WhileOp],
     [],
 )
 
@@ -36,12 +37,14 @@ __all__ = [
     "Fused",
     "FusedOp",
     "GenericOp",
+    "IfOp",
     "LoadOp",
     "MatmulOp",
     "NormOp",
     "Scalar",
     "SoftmaxOp",
     "ViewOp",
+    "WhileOp",
     "YieldOp",
     "accumulator_type",
     "broadcast_load",

@@ -9,11 +9,11 @@ from xdsl.ir import Dialect
 from gecc.dialects.ge.attrs import LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
 from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
+from gecc.dialects.ge.control import Control, If, While, Yield, is_true
 from gecc.dialects.ge.dynamic import (
     DynExpand,
     DynPad,
     DynReshape,
-    DynResize,
     DynSlice,
     DynSqueeze,
     DynTile,
@@ -26,9 +26,7 @@ from gecc.dialects.ge.indexing import (
     Gather,
     GatherElements,
     GatherND,
-    Resize,
     SpaceToDepth,
-    scaled_extent,
 )
 from gecc.dialects.ge.linear import Conv2D, Conv3D, ConvTranspose2D, ConvTranspose3D, MatMulV2
 from gecc.dialects.ge.movement import (
@@ -128,6 +126,7 @@ from gecc.dialects.ge.reduce import (
     ReduceProd,
     ReduceSum,
 )
+from gecc.dialects.ge.resize import CROP, DynResize, Resampling, Resize, scaled_extent
 from gecc.dialects.ge.scatter import Scatter, ScatterElements, ScatterND
 from gecc.dialects.ge.shape import ConstantOfShape, Range, Shape, Size
 from gecc.dialects.ge.types import (
@@ -158,11 +157,12 @@ from gecc.dialects.ge.types import (
     tensor_type,
 )
 
-GE = Dialect("ge", list(OPS), [WeightAttr, LayoutAttr])
+GE = Dialect("ge", [*OPS, Yield], [WeightAttr, LayoutAttr])
 
 __all__ = [
     "ANY",
     "BOOL",
+    "CROP",
     "DYNAMIC",
     "FLOAT",
     "GE",
@@ -202,6 +202,7 @@ __all__ = [
     "Const",
     "ConstValue",
     "ConstantOfShape",
+    "Control",
     "Conv2D",
     "Conv3D",
     "ConvTranspose2D",
@@ -239,6 +240,7 @@ __all__ = [
     "HardSigmoid",
     "HardSwish",
     "Identity",
+    "If",
     "IsNan",
     "LayerNorm",
     "LayoutAttr",
@@ -277,6 +279,7 @@ __all__ = [
     "ReduceProd",
     "ReduceSum",
     "Relu",
+    "Resampling",
     "Reshape",
     "Resize",
     "ReverseSequence",
@@ -308,6 +311,8 @@ __all__ = [
     "Transpose",
     "Unary",
     "WeightAttr",
+    "While",
+    "Yield",
     "bool_attr",
     "broadcast",
     "const",
@@ -322,6 +327,7 @@ __all__ = [
     "ge_op",
     "int_attr",
     "ints_attr",
+    "is_true",
     "known",
     "layout",
     "like",

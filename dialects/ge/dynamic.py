@@ -9,21 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import TensorType
 from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects.ge.base import GeOp, Value, ge_op, types_of
-from gecc.dialects.ge.const import Const, const_ints
-from gecc.dialects.ge.indexing import COORDINATE_MODES, NEAREST_MODES, scaled_extent
+from gecc.dialects.ge.const import const_ints
 from gecc.dialects.ge.movement import padded, slice_bounds
 from gecc.dialects.ge.props import bool_prop, word_prop
 from gecc.dialects.ge.shape import vector_length
 from gecc.dialects.ge.types import (
     ANY,
     DYNAMIC,
-    FLOAT,
     AnyTensor,
     agree,
     broadcast,
@@ -32,7 +29,6 @@ from gecc.dialects.ge.types import (
     check_same_dtype,
     dims,
     elem,
-    f32,
     known,
     like,
     normal_axes,
@@ -237,64 +233,6 @@ class DynTile(GeOp):
             raise VerifyException(f"repeats is {list(repeats)}, expected values of at least 0")
         shape = [DYNAMIC if d == DYNAMIC else d * r for d, r in zip(dims(self.x), repeats, strict=True)]
         return [like(tensor(self.x), shape)]
-
-
-@ge_op
-class DynResize(GeOp):
-    """x on another grid, of size x * scales (in f32, rounded down) or `sizes`: exactly one of the two; see ge.Resize."""
-
-    x = operand_def(TensorType)
-    scales = opt_operand_def(TensorType)
-    sizes = opt_operand_def(TensorType)
-    mode = word_prop("nearest", "linear", default="nearest")
-    coordinate_mode = word_prop(*COORDINATE_MODES, default="half_pixel")
-    nearest_mode = word_prop(*NEAREST_MODES, default="round_prefer_floor")
-    result = result_def(TensorType)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        x: Value,
-        scales: Value | None = None,
-        sizes: Value | None = None,
-        *,
-        mode: str = "nearest",
-        coordinate_mode: str = "half_pixel",
-        nearest_mode: str = "round_prefer_floor",
-        result_type: AnyTensor | None = None,
-    ) -> None:
-        properties = {"mode": mode, "coordinate_mode": coordinate_mode, "nearest_mode": nearest_mode}
-        self.setup([x, scales, sizes], properties, types_of(result_type))
-
-    def infer(self) -> Sequence[AnyTensor]:
-        check_dtype("x", self.x, ANY if self.mode.data == "nearest" else FLOAT)
-        if (self.scales is None) == (self.sizes is None):
-            found = "neither" if self.scales is None else "both"
-            raise VerifyException(f"has {found} of scales and sizes, expected exactly one")
-        shape: Sequence[int] | None = None
-        if self.sizes is not None:
-            _check_per_dim("sizes", vector_length("sizes", self.sizes), rank(self.x))
-            shape = const_ints(self.sizes)
-        elif self.scales is not None:
-            check_dtype("scales", self.scales, (f32,))
-            check_rank("scales", self.scales, 1)
-            _check_per_dim("scales", dims(self.scales)[0], rank(self.x))
-            shape = _scaled(dims(self.x), self.scales)
-        return [like(tensor(self.x), [DYNAMIC] * rank(self.x) if shape is None else shape)]
-
-
-def _check_per_dim(what: str, count: int, rank: int) -> None:
-    if not agree(count, rank):
-        raise VerifyException(f"{what} has {count} elements, expected rank {rank}")
-
-
-def _scaled(shape: Sequence[int], scales: SSAValue) -> tuple[int, ...] | None:
-    op = scales.owner
-    if not isinstance(op, Const) or not isinstance(op.value, DenseIntOrFPElementsAttr):
-        return None
-    factors = [float(v) for v in op.value.iter_values() if isinstance(v, float)]
-    return tuple(DYNAMIC if d == DYNAMIC else scaled_extent(d, s) for d, s in zip(shape, factors, strict=True))
 
 
 @ge_op

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
@@ -12,11 +10,10 @@ from xdsl.irdl import operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects.ge.base import GeOp, Value, ge_op, types_of
-from gecc.dialects.ge.props import floats_attr, floats_prop, int_prop, word_prop
+from gecc.dialects.ge.props import int_prop, word_prop
 from gecc.dialects.ge.types import (
     ANY,
     DYNAMIC,
-    FLOAT,
     INDEX,
     AnyTensor,
     agree,
@@ -110,59 +107,6 @@ def _check_gather(x: SSAValue, indices: SSAValue) -> None:
     check_dtype("indices", indices, INDEX)
     check_row_major("x", x)
     check_row_major("indices", indices)
-
-
-COORDINATE_MODES = ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "half_pixel_symmetric")
-NEAREST_MODES = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
-
-
-@ge_op
-class Resize(GeOp):
-    """x sampled on another grid (ONNX Resize). `scales` holds output / input per dimension; the result type, sizes."""
-
-    x = operand_def(TensorType)
-    mode = word_prop("nearest", "linear", default="nearest")
-    coordinate_mode = word_prop(*COORDINATE_MODES, default="half_pixel")
-    nearest_mode = word_prop(*NEAREST_MODES, default="round_prefer_floor")
-    scales = floats_prop()
-    result = result_def(TensorType)
-
-    def __init__(
-        self,
-        x: Value,
-        shape: Sequence[int],
-        *,
-        scales: Sequence[float] | None = None,
-        mode: str = "nearest",
-        coordinate_mode: str = "half_pixel",
-        nearest_mode: str = "round_prefer_floor",
-    ) -> None:
-        """`shape` is that of the result; `scales` default to its ratio to x."""
-        value = SSAValue.get(x)
-        if scales is None:
-            if DYNAMIC in dims(value) or DYNAMIC in shape:
-                raise VerifyException(f"resizing {spell(dims(value))} to {spell(shape)} needs scales")
-            scales = [o / i if i else 1.0 for o, i in zip(shape, dims(value), strict=True)]
-        properties = {
-            "mode": mode,
-            "coordinate_mode": coordinate_mode,
-            "nearest_mode": nearest_mode,
-            "scales": floats_attr(scales),
-        }
-        self.setup([x], properties, [like(tensor(value), shape)])
-
-    def infer(self) -> Sequence[AnyTensor]:
-        check_dtype("x", self.x, ANY if self.mode.data == "nearest" else FLOAT)
-        check_rank("result", self.result, rank(self.x))
-        scales = self.scales.get_values()
-        if len(scales) != rank(self.x) or min(scales, default=1) <= 0:
-            raise VerifyException(f"scales is {list(scales)}, expected {rank(self.x)} positive values")
-        return [like(tensor(self.x), dims(self.result))]
-
-
-def scaled_extent(size: int, scale: float) -> int:
-    """The size of a dimension resized by `scale`: their product in f32, as ONNX Runtime computes it, rounded down."""
-    return math.floor(struct.unpack("<f", struct.pack("<f", float(size) * scale))[0])
 
 
 @ge_op

@@ -225,9 +225,9 @@ def ints_prop(default: Sequence[int] | None = None) -> DenseArrayBase[IntegerTyp
     return cast(DenseArrayBase[IntegerType], prop_def(_INTS, None if default is None else ints_attr(default)))
 
 
-def floats_prop() -> DenseArrayBase[Any]:
+def floats_prop(default: Sequence[float] | None = None) -> DenseArrayBase[Any]:
     """Declare a property that is a list of f64."""
-    return cast(DenseArrayBase[Any], prop_def(_FLOATS))
+    return cast(DenseArrayBase[Any], prop_def(_FLOATS, None if default is None else floats_attr(default)))
 
 
 def word_prop(*words: str, default: str | None = None) -> StringAttr:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from gecc.dialects.tile.control import GotoOp, IfOp, Jump, LabelOp, SwitchOp, WhileOp
 from gecc.dialects.tile.graph import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp, int_array
 from gecc.dialects.tile.kernel import (
     COMBINERS,
@@ -37,8 +38,12 @@ __all__ = [
     "AllocOp",
     "CheckIndexOp",
     "FillOp",
+    "GotoOp",
+    "IfOp",
     "InputOp",
+    "Jump",
     "KernelOp",
+    "LabelOp",
     "LanesOp",
     "LaunchOp",
     "LoadOp",
@@ -48,9 +53,11 @@ __all__ = [
     "ScratchOp",
     "StoreOp",
     "StoreTileOp",
+    "SwitchOp",
     "Tile",
     "ViewOp",
     "WeightOp",
+    "WhileOp",
     "YieldOp",
     "identity",
     "int_array",
@@ -76,6 +83,11 @@ Tile = Dialect(
         InputOp,
         OutputOp,
         AllocOp,
+        IfOp,
+        WhileOp,
+        LabelOp,
+        GotoOp,
+        SwitchOp,
     ],
     [],
 )

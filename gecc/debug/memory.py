@@ -23,7 +23,7 @@ def memory_report(module: ModuleOp) -> Report:
     for function in graph_functions(module):
         steps = steps_of(function)
         life = lifetimes(phases_of(steps))
-        labels = {w.root: s.launch.label.data for s in reversed(steps) for w in s.writes}
+        labels = {w.root: s.label for s in reversed(steps) for w in s.writes}
         names = {alloc: f"b{number}" for number, alloc in enumerate(life)}
         views: dict[AllocOp, list[int]] = {}
         for op in function.body.block.ops:

@@ -117,7 +117,10 @@ def make_interpreter(module: ModuleOp, env: Env, *, listeners: Iterable[Interpre
     for dialect in sorted({op.dialect_name() for op in module.walk()}):
         if find_spec(f"gecc.interp.{dialect}") is not None:
             import_module(f"gecc.interp.{dialect}")
+    from gecc.interp.control import control_functions
+
     interpreter.register_implementations(_functions(env))
+    interpreter.register_implementations(control_functions(env))
     return interpreter
 
 

@@ -13,10 +13,24 @@ from typing import Any, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from gecc.dialects.ge.attrs import LayoutAttr
-from gecc.dialects.tile import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp
+from gecc.dialects.tile import (
+    AllocOp,
+    GotoOp,
+    IfOp,
+    InputOp,
+    Jump,
+    LabelOp,
+    LaunchOp,
+    OutputOp,
+    SwitchOp,
+    ViewOp,
+    WeightOp,
+    WhileOp,
+    YieldOp,
+)
 from gecc.errors import InputError, PassError
 from gecc.rewrite import location_names
 from gecc.weights import WeightStore
@@ -52,7 +66,7 @@ def run_graph(
     first, which must not matter. Raises InputError for inputs that do not fit, PassError for IR that is none of the
     three forms or whose buffers do not fit the arena.
     """
-    if any(isinstance(op, LaunchOp) and op.results_ for op in function.body.block.ops) or function.body.block.args:
+    if any(isinstance(op, LaunchOp) and op.results_ for op in function.walk()) or function.body.block.args:
         return _run_on_tensors(function, inputs, run_kernel, weights)
     return _GraphMemory(function, inputs, weights).run(run_kernel, reverse_phases)
 
@@ -116,6 +130,14 @@ def _run_on_tensors(
     block = function.body.block
     _check_inputs([arg.type for arg in block.args], inputs)
     data: dict[SSAValue, Array] = {arg: _bytes_of(array).copy() for arg, array in zip(block.args, inputs, strict=True)}
+    results = _run_block(block, data, run_kernel, weights)
+    end = block.last_op
+    assert end is not None
+    return [_typed(d, x.type, writeable=True).copy() for d, x in zip(results, end.operands, strict=True)]
+
+
+def _run_block(block: Block, data: dict[SSAValue, Array], run_kernel: RunKernel, weights: WeightStore) -> list[Array]:
+    """Run launches on tensors, branches and loops; the bytes of what the block returns or yields."""
     for op in block.ops:
         match op:
             case WeightOp():
@@ -127,11 +149,30 @@ def _run_on_tensors(
                     data[result] = np.full(_nbytes(result.type), POISON, np.uint8)
                 ins = [_typed(data[x], x.type, writeable=False) for x in op.inputs]
                 run_kernel(op, ins, [_typed(data[x], x.type, writeable=True) for x in op.results_])
-            case ReturnOp():
-                return [_typed(data[x], x.type, writeable=True).copy() for x in op.arguments]
+            case IfOp():
+                body = op.then_body if data[op.condition][0] else op.else_body
+                data.update(zip(op.results, _run_block(body.block, data, run_kernel, weights), strict=True))
+            case WhileOp():
+                _run_loop(op, data, run_kernel, weights)
+            case ReturnOp() | YieldOp():
+                return [data[x] for x in op.operands]
             case _:
                 raise PassError(f"{op.name} in a graph of launches, expected tile.launch, tile.weight or tile.view")
-    raise PassError(f"func.func @{function.sym_name.data} does not end in func.return")
+    raise PassError("a graph of launches does not end in func.return or tile.yield")
+
+
+def _run_loop(op: WhileOp, data: dict[SSAValue, Array], run_kernel: RunKernel, weights: WeightStore) -> None:
+    go, carried = bool(data[op.condition][0]), [data[init] for init in op.inits]
+    wholes = [np.full(_nbytes(result.type), POISON, np.uint8) for result in op.results[len(carried) :]]
+    while go:
+        data.update(zip(op.body.block.args, carried, strict=True))
+        number = int(carried[0][:8].view(np.int64)[0]) if wholes else 0
+        values = _run_block(op.body.block, data, run_kernel, weights)
+        go, carried = bool(values[0][0]), values[1 : 1 + len(carried)]
+        for whole, row, value in zip(wholes, values[1 + len(carried) :], op.rows, strict=True):
+            size = _nbytes(value.type)
+            whole[number * size : (number + 1) * size] = row[:size]
+    data.update(zip(op.results, [*carried, *wholes], strict=True))
 
 
 class _GraphMemory:
@@ -165,11 +206,11 @@ class _GraphMemory:
                     self.root[op.result] = self.root[op.source]
                     self.data[op.result] = self.data[op.source][op.offset.value.data :]
                     self._check_size(op.result)
-                case LaunchOp() | ReturnOp():
+                case LaunchOp() | Jump() | ReturnOp():
                     pass
                 case _:
                     raise PassError(f"{op.name} in a graph on memory, expected operations of the tile dialect")
-        self.launches = [op for op in ops if isinstance(op, LaunchOp)]
+        self.steps = [op for op in ops if isinstance(op, LaunchOp | Jump)]
 
     def _bind(self, value: SSAValue, data: Array) -> None:
         self.data[value] = data
@@ -204,17 +245,40 @@ class _GraphMemory:
         return top
 
     def run(self, run_kernel: RunKernel, reverse_phases: bool) -> list[Array]:
-        phases: dict[int, list[LaunchOp]] = {}
-        for number, op in enumerate(self.launches):
-            phases.setdefault(number if op.phase is None else op.phase.value.data, []).append(op)
-        last = self._last_phases(phases)
-        for number in sorted(phases):
+        numbered: dict[int, list[LaunchOp | Jump]] = {}
+        for number, op in enumerate(self.steps):
+            numbered.setdefault(number if op.phase is None else op.phase.value.data, []).append(op)
+        phases = [numbered[number] for number in sorted(numbered)]
+        labels = {op.label.value.data: i for i, phase in enumerate(phases) for op in phase if isinstance(op, LabelOp)}
+        last = self._last_phases(phases, labels)
+        number = 0
+        while number < len(phases):
+            following = number + 1
             for op in reversed(phases[number]) if reverse_phases else phases[number]:
-                ins = [_typed(self.data[x], x.type, writeable=False) for x in op.inputs]
-                outs = [self._output(op, x) for x in op.outputs]
-                run_kernel(op, ins, outs)
-            self._poison_dead(number, last)
+                match op:
+                    case LaunchOp():
+                        ins = [_typed(self.data[x], x.type, writeable=False) for x in op.inputs]
+                        run_kernel(op, ins, [self._output(op, x) for x in op.outputs])
+                    case Jump():
+                        following = self._target(op, labels, following)
+            if following > number:  # else what the loop keeps lives on
+                self._poison_dead(number, last)
+            number = following
         return [self.outputs[i] for i in sorted(self.outputs)]
+
+    def _target(self, op: Jump, labels: dict[int, int], following: int) -> int:
+        """Where a run goes on after a label or jump."""
+        match op:
+            case GotoOp():
+                return labels[op.label.value.data]
+            case SwitchOp():
+                targets = op.labels.get_values()
+                index = int(_typed(self.data[op.index], op.index.type, writeable=False).reshape(-1)[0])
+                if not 0 <= index < len(targets):
+                    raise PassError(f"tile.switch finds {index}, expected 0 to {len(targets) - 1}")
+                return labels[int(targets[index])]
+            case _:
+                return following
 
     def _output(self, op: LaunchOp, value: SSAValue) -> Array:
         owner = self.root[value].owner
@@ -224,15 +288,29 @@ class _GraphMemory:
             raise PassError(f"a launch writes {getattr(owner, 'name', 'a block')}, which is read-only", where=where)
         return _typed(self.data[value], value.type, writeable=True)
 
-    def _last_phases(self, phases: dict[int, list[LaunchOp]]) -> dict[AllocOp, tuple[int, int]]:
-        """Buffer -> first and last phase in which a launch touches it."""
+    def _last_phases(
+        self, phases: Sequence[Sequence[LaunchOp | Jump]], labels: dict[int, int]
+    ) -> dict[AllocOp, tuple[int, int]]:
+        """Buffer -> first and last phase in which a step touches it; a loop keeps what is made before it."""
         found: dict[AllocOp, tuple[int, int]] = {}
-        for number in sorted(phases):
-            for op in phases[number]:
-                for value in (*op.inputs, *op.outputs):
+        places = {op: i for i, op in enumerate(self.function.body.block.ops)}
+        heads = {op.label.value.data: op for phase in phases for op in phase if isinstance(op, LabelOp)}
+        loops: list[tuple[LabelOp, int, int]] = []
+        touched: dict[AllocOp, set[int]] = {}
+        for number, phase in enumerate(phases):
+            for op in phase:
+                for value in op.operands:
                     owner = self.root[value].owner
                     if isinstance(owner, AllocOp):
                         found[owner] = (found.get(owner, (number, 0))[0], number)
+                        touched.setdefault(owner, set()).add(number)
+                for label in _jumps_to(op):
+                    if labels[label] <= number:
+                        loops.append((heads[label], labels[label], number))
+        for head, first, last in loops:
+            for owner, numbers in touched.items():
+                if places[owner] < places[head] and any(first <= n <= last for n in numbers):
+                    found[owner] = (min(found[owner][0], first), max(found[owner][1], last))
         return found
 
     def _poison_dead(self, phase: int, life: dict[AllocOp, tuple[int, int]]) -> None:
@@ -249,3 +327,13 @@ class _GraphMemory:
                 ]
             for a, b in pieces:
                 self.arena[a:b] = POISON
+
+
+def _jumps_to(op: LaunchOp | Jump) -> list[int]:
+    match op:
+        case GotoOp():
+            return [op.label.value.data]
+        case SwitchOp():
+            return [int(label) for label in op.labels.get_values()]
+        case _:
+            return []

@@ -100,6 +100,8 @@ def absorbable(anchor: FusedOp) -> GenericOp | Refusal:
     consumer = users[0]
     if not isinstance(consumer, GenericOp) or not is_pointwise(consumer):
         return Refusal("user is {}, need a pointwise fused.generic", (consumer.name,))
+    if consumer.parent is not anchor.parent:
+        return Refusal("user {} is in another region, which may run more often", (consumer.label.data,))
     if not same_type(anchor.result, consumer.result.type):
         return Refusal("user has result {}, need the anchor's {}", (consumer.result.type, anchor.result.type))
     if not all(is_plain(load, anchor.result_type.get_shape()) for _, load in loads_of(consumer, anchor.result)):

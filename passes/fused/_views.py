@@ -118,6 +118,8 @@ def sink_plan(op: ViewOp) -> SinkPlan | Refusal:
     users = list(dict.fromkeys(use.operation for use in op.result.uses))
     if len(users) != 1 or not isinstance(user := users[0], GenericOp) or not is_pointwise(user):
         return Refusal("its user is not one pointwise operation")
+    if user.parent is not op.parent or user.parent is not op.x.owner.parent:
+        return Refusal("user {} is in another region than the anchor", (user.label.data,))
     if not (is_row_major(source) and is_row_major(target) and is_row_major(user.result_type)):
         return Refusal("{}, {} or {} is not row-major", (source, target, user.result_type))
     shape = user.result_type.get_shape()

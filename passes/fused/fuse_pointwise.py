@@ -47,6 +47,8 @@ class FuseProducer(Pattern):
         for user in users:
             if not isinstance(user, FusedOp):
                 return miss(op, "user {} has no scalar region", user.name)
+            if user.parent is not op.parent:
+                return miss(op, "user {} is in another region, which may run more often", user.label.data)
             if any(operand is op.result for operand in user.operands[: fixed_operands(user)]):
                 return miss(op, "user {} reads it as an operand of its anchor", user.name)
         for value in op.inputs:

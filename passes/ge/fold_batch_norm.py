@@ -45,6 +45,8 @@ class _Fold(Pattern):
             return miss(op, "{} computes in {}, need a floating-point type", anchor.name, element(value))
         if uses(value) != 1:
             return miss(op, "the result of {} has {} uses, need 1", anchor.name, uses(value))
+        if anchor.parent is not op.parent:
+            return miss(op, "{} is in another region, which may run less often", anchor.name)
         if anchor.bias is not None and constant(anchor.bias, self.store) is None:
             return miss(op, "the bias of {} is not constant", anchor.name)
         return anchor

@@ -7,9 +7,20 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from gecc.dialects.tile import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp
+from gecc.dialects.tile import (
+    AllocOp,
+    GotoOp,
+    InputOp,
+    Jump,
+    LabelOp,
+    LaunchOp,
+    OutputOp,
+    SwitchOp,
+    ViewOp,
+    WeightOp,
+)
 from gecc.errors import PassError
 from gecc.rewrite import location_names
 
@@ -28,17 +39,35 @@ class Access:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A launch and what it touches, inputs and outputs in its order."""
+    """A launch, a label or a jump, and what it touches, inputs and outputs in its order."""
 
-    launch: LaunchOp
+    op: LaunchOp | Jump
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
+
+    @property
+    def launch(self) -> LaunchOp:
+        """The launch. Only for steps that are one."""
+        assert isinstance(self.op, LaunchOp)
+        return self.op
+
+    @property
+    def alone(self) -> bool:
+        """Whether the step shares its phase with no other."""
+        return not isinstance(self.op, LaunchOp)
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return self.op.label.data if isinstance(self.op, LaunchOp) else self.op.name.removeprefix("tile.")
 
     def depends_on(self, earlier: Step) -> bool:
         """Whether this launch must wait for `earlier`: one writes memory that the other touches.
 
         Buffers that share the arena do not count: who may share is decided after the schedule, from it.
         """
+        if self.alone or earlier.alone:
+            return True
         written = [w.root for w in earlier.writes]
         if any(a.root in written for a in (*self.reads, *self.writes)):
             return True
@@ -68,35 +97,68 @@ def graph_functions(module: ModuleOp) -> Iterator[FuncOp]:
 
 
 def steps_of(function: FuncOp) -> list[Step]:
-    """The launches in program order. Raises PassError for a launch on tensors."""
+    """The launches, labels and jumps in program order. Raises PassError for a launch on tensors."""
+    return [step for op in function.body.block.ops if (step := _step(op)) is not None]
+
+
+def _step(op: Operation) -> Step | None:
     from gecc.passes.tile.bufferize import memory_bytes
 
-    found: list[Step] = []
-    for op in function.body.block.ops:
-        if not isinstance(op, LaunchOp):
-            continue
-        if op.results_:
-            raise PassError(
-                f"'{op.label.data}' is a launch on tensors", where=place(op), hint="run tile-bufferize first"
-            )
-        reads = tuple(resolve(v, memory_bytes(v.type)) for v in op.inputs)
-        writes = tuple(resolve(v, memory_bytes(v.type)) for v in op.outputs)
-        for access in writes:
-            if not isinstance(access.root, AllocOp | OutputOp):
-                raise PassError(f"the launch writes {access.root.name}, which is read-only", where=place(op))
-        found.append(Step(op, reads, writes))
-    return found
+    if isinstance(op, SwitchOp):
+        return Step(op, (resolve(op.index, memory_bytes(op.index.type)),), ())
+    if isinstance(op, Jump):
+        return Step(op, (), ())
+    if not isinstance(op, LaunchOp):
+        return None
+    if op.results_:
+        raise PassError(f"'{op.label.data}' is a launch on tensors", where=place(op), hint="run tile-bufferize first")
+    reads = tuple(resolve(v, memory_bytes(v.type)) for v in op.inputs)
+    writes = tuple(resolve(v, memory_bytes(v.type)) for v in op.outputs)
+    for access in writes:
+        if not isinstance(access.root, AllocOp | OutputOp):
+            raise PassError(f"the launch writes {access.root.name}, which is read-only", where=place(op))
+    return Step(op, reads, writes)
 
 
-def place(op: LaunchOp) -> str:
-    """The launch for messages: label and ONNX nodes."""
+def place(op: LaunchOp | Jump) -> str:
+    """The launch or jump for messages: label and ONNX nodes."""
     names = location_names(op)
-    return f"tile.launch '{op.label.data}'" + (f", ONNX node {', '.join(map(repr, names))}" if names else "")
+    what = f"tile.launch '{op.label.data}'" if isinstance(op, LaunchOp) else op.name
+    return what + (f", ONNX node {', '.join(map(repr, names))}" if names else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Phases `first` (of a label) to `last` (of a jump back to it), which may run many times."""
+
+    label: LabelOp
+    first: int
+    last: int
+
+
+def loops_of(phases: Sequence[Sequence[Step]]) -> list[Loop]:
+    """The loops of a schedule, by the places of their jumps."""
+    labels: dict[int, tuple[LabelOp, int]] = {}
+    found: list[Loop] = []
+    for number, phase in enumerate(phases):
+        for step in phase:
+            match step.op:
+                case LabelOp():
+                    labels[step.op.label.value.data] = (step.op, number)
+                    continue
+                case GotoOp():
+                    targets = [step.op.label.value.data]
+                case SwitchOp():
+                    targets = [int(target) for target in step.op.labels.get_values()]
+                case _:
+                    continue
+            found += [Loop(*labels[target], number) for target in targets if target in labels]
+    return found
 
 
 @dataclass(slots=True)
 class Lifetime:
-    """The phases in which an arena buffer holds bytes, [first, last], and the launches that touch it in the last."""
+    """The phases in which an arena buffer holds bytes, [first, last], and the steps that touch it in the last."""
 
     first: int
     last: int
@@ -104,19 +166,35 @@ class Lifetime:
 
 
 def lifetimes(phases: Sequence[Sequence[Step]]) -> dict[AllocOp, Lifetime]:
-    """Arena buffer -> phases from its first touch to its last, in order of first touch."""
+    """Arena buffer -> phases from its first touch to its last, in order of first touch.
+
+    A buffer of outside a loop (its tile.alloc stands before the loop's label) that the loop touches may hold bytes from
+    one iteration to the next, so it lives as long as the loop. One of inside is written anew before it is read, in
+    every iteration. Branches count as if both were run, one after the other.
+    """
     found: dict[AllocOp, Lifetime] = {}
+    loops = loops_of(phases)
+    touched: dict[AllocOp, list[int]] = {}
     for number, phase in enumerate(phases):
         for step in phase:
             for access in (*step.reads, *step.writes):
                 if not isinstance(root := access.root, AllocOp):
                     continue
                 life = found.setdefault(root, Lifetime(number, number))
+                if loops and touched.setdefault(root, [number])[-1] != number:
+                    touched[root].append(number)
                 if life.last != number:
                     life.last = number
                     life.touched_last = []
                 if step not in life.touched_last:
                     life.touched_last.append(step)
+    for loop in loops:
+        for root, numbers in touched.items():
+            if any(loop.first <= n <= loop.last for n in numbers) and root.is_before_in_block(loop.label):
+                life = found[root]
+                life.first = min(life.first, loop.first)
+                if life.last < loop.last:
+                    life.last, life.touched_last = loop.last, []
     return found
 
 
@@ -141,6 +219,8 @@ def takeover(step: Step, phase: int, life: dict[AllocOp, Lifetime]) -> Takeover 
     arena buffer that dies here, is touched by no other launch of the phase and by this one only through operands that
     may all be overwritten at the same place, and is large enough. Of several the smallest buffer is taken.
     """
+    if step.alone:
+        return None
     target = step.writes[0].root
     if not isinstance(target, AllocOp) or life[target].first != phase or not target.bytes.value.data:
         return None
@@ -165,25 +245,28 @@ def takeover(step: Step, phase: int, life: dict[AllocOp, Lifetime]) -> Takeover 
 
 
 def phases_of(steps: Sequence[Step]) -> list[list[Step]]:
-    """The launches by phase.
+    """The steps by phase.
 
     Raises PassError when a launch has no phase, phases descend or leave a hole, or two launches of one phase are not
     independent.
     """
     phases: list[list[Step]] = []
     for step in steps:
-        if step.launch.phase is None:
-            raise PassError("the launch has no phase", where=place(step.launch), hint="run tile-schedule first")
-        number = step.launch.phase.value.data
+        if step.op.phase is None:
+            raise PassError("the launch has no phase", where=place(step.op), hint="run tile-schedule first")
+        number = step.op.phase.value.data
         if number == len(phases):
             phases.append([])
         elif number != len(phases) - 1:
             raise PassError(
                 f"the launch is in phase {number}, expected {max(len(phases) - 1, 0)} or {len(phases)}",
-                where=place(step.launch),
+                where=place(step.op),
             )
         phases[-1].append(step)
     for phase in phases:
+        for step in phase:
+            if step.alone and len(phase) > 1:
+                raise PassError(f"shares its phase with {len(phase) - 1} others, expected none", where=place(step.op))
         writer: dict[Root, Step] = {}
         for step in phase:
             for access in step.writes:
@@ -198,7 +281,7 @@ def phases_of(steps: Sequence[Step]) -> list[list[Step]]:
 def _require_same(step: Step, writer: Step) -> None:
     if writer is not step:
         raise PassError(
-            f"touches memory that '{writer.launch.label.data}' writes in the same phase, "
+            f"touches memory that '{writer.label}' writes in the same phase, "
             "expected the launches of a phase to be independent",
-            where=place(step.launch),
+            where=place(step.op),
         )

@@ -12,9 +12,10 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects.ge.attrs import LayoutAttr
-from gecc.dialects.tile import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp
+from gecc.dialects.tile import AllocOp, IfOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp, WhileOp, YieldOp
 from gecc.errors import PassError
 from gecc.passes.tile._copy_kernel import copy_launch
+from gecc.passes.tile._flatten import flatten_if, flatten_while
 from gecc.rewrite import location_names, name_location
 from gecc.weights.dtypes import item_bytes
 
@@ -60,7 +61,7 @@ class TileBufferize(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
-            _Bufferizer(op, function).run()
+            Bufferizer(op, function).run()
 
 
 def memory_type(type: Attribute, what: str, where: str | None = None) -> MemRefType:
@@ -96,7 +97,7 @@ def _place(op: Operation) -> str:
 
 
 @dataclass
-class _Bufferizer:
+class Bufferizer:
     """One function on its way from tensors to memory."""
 
     module: ModuleOp
@@ -106,6 +107,8 @@ class _Bufferizer:
     """Tensor -> memref of its bytes."""
     copies: list[tuple[int, SSAValue]] = field(default_factory=list)
     """(output number, tensor) of outputs that no launch writes."""
+    labels: int = 0
+    """How many places to jump to there are."""
 
     def run(self) -> None:
         old = self.function.body.block
@@ -113,25 +116,17 @@ class _Bufferizer:
         signature = self.function.function_type
         outputs = self._inputs_and_outputs(old, returned)
         for op in old.ops:
-            match op:
-                case WeightOp():
-                    self._weight(op)
-                case ViewOp():
-                    self._view(op)
-                case LaunchOp():
-                    self._launch(op)
-                case _:
-                    pass
+            self.operation(op)
         for number, tensor in self.copies:
             source, target = self.memory[tensor], outputs[number]
             assert isinstance(target.type, MemRefType)
-            self._add(
+            self.add(
                 copy_launch(self.module, source, target, math.prod(target.type.get_shape())),
                 target.owner.location if isinstance(target.owner, Operation) else self.function.location,
             )
         ret = ReturnOp()
         last = old.last_op
-        self._add(ret, last.location if last is not None else self.function.location)
+        self.add(ret, last.location if last is not None else self.function.location)
         for op in reversed(list(self.block.ops)):  # views that only an output needed
             if isinstance(op, ViewOp) and not op.result.uses:
                 self.block.erase_op(op)
@@ -144,15 +139,31 @@ class _Bufferizer:
         parent.insert_op_before(new, self.function)
         parent.erase_op(self.function, safe_erase=False)
 
+    def operation(self, op: Operation) -> None:
+        """Write `op` on memory; terminators are left to whoever runs the block."""
+        match op:
+            case WeightOp():
+                self._weight(op)
+            case ViewOp():
+                self._view(op)
+            case LaunchOp():
+                self._launch(op)
+            case IfOp():
+                flatten_if(self, op)
+            case WhileOp():
+                flatten_while(self, op)
+            case _:
+                pass
+
     def _check(self, block: Block) -> list[SSAValue]:
         """The tensors returned, when all operations are such as this pass knows."""
         name = f"func.func @{self.function.sym_name.data}"
         if len(self.function.body.blocks) != 1:
             raise PassError(f"{name} has {len(self.function.body.blocks)} blocks, expected one")
-        for op in block.ops:
+        for op in (inner for outer in block.ops for inner in outer.walk()):
             if isinstance(op, LaunchOp) and op.outputs:
                 raise PassError(f"{name} has launches on memory already", where=_place(op))
-            if not isinstance(op, LaunchOp | WeightOp | ViewOp | ReturnOp):
+            if not isinstance(op, LaunchOp | WeightOp | ViewOp | IfOp | WhileOp | YieldOp | ReturnOp):
                 raise PassError(
                     f"{name} holds {op.name}, expected tile.launch, tile.weight and tile.view",
                     where=_place(op),
@@ -163,18 +174,20 @@ class _Bufferizer:
             raise PassError(f"{name} does not end in func.return")
         return list(last.arguments)
 
-    def _add(self, op: Operation, location: LocationAttr) -> None:
+    def add(self, op: Operation, location: LocationAttr) -> None:
+        """Append an operation on memory."""
         op.location = location
         self.block.add_op(op)
 
-    def _keep(self, tensor: SSAValue, op: Operation, result: OpResult, location: LocationAttr) -> None:
+    def keep(self, tensor: SSAValue, op: Operation, result: OpResult, location: LocationAttr) -> None:
         """`op` makes the memory of `tensor`."""
         if isinstance(tensor.type, TensorType) and isinstance(tensor.type.encoding, LayoutAttr):
             op.attributes["layout"] = tensor.type.encoding
-        self._add(op, location)
-        self._bind(tensor, result)
+        self.add(op, location)
+        self.bind(tensor, result)
 
-    def _bind(self, tensor: SSAValue, memory: SSAValue) -> None:
+    def bind(self, tensor: SSAValue, memory: SSAValue) -> None:
+        """`tensor` lies in `memory`."""
         memory.name_hint = memory.name_hint or tensor.name_hint
         self.memory[tensor] = memory
 
@@ -192,24 +205,21 @@ class _Bufferizer:
             zip(old.args, self._names("ge.input_names", len(old.args), "input_"), strict=True)
         ):
             op = InputOp(i, self._interface_type(arg, f"graph input {i} '{name}'"))
-            self._keep(arg, op, op.result, name_location(name))
+            self.keep(arg, op, op.result, name_location(name))
         outputs: list[SSAValue] = []
         names = self._names("ge.output_names", len(returned), "output_")
         for i, (tensor, name) in enumerate(zip(returned, names, strict=True)):
             op = OutputOp(i, self._interface_type(tensor, f"graph output {i} '{name}'"))
-            self._add(op, name_location(name))
+            self.add(op, name_location(name))
             outputs.append(op.result)
         # a launch result that is an output itself goes before one that is only viewed by an output
-        by_directness = sorted(range(len(returned)), key=lambda i: (not _made_by_launch(returned[i]), i))
+        by_directness = sorted(range(len(returned)), key=lambda i: (not _made_here(returned[i]), i))
         for i in by_directness:
-            whole = _viewed_whole(returned[i])
+            whole = viewed_whole(returned[i])
             if whole is None or whole in self.memory:
                 self.copies.append((i, returned[i]))
-            elif whole is returned[i]:
-                self._bind(whole, outputs[i])
             else:
-                view = ViewOp(outputs[i], memory_type(whole.type, "a launch result"))
-                self._keep(whole, view, view.result, self._location_of(whole))
+                self.bind_to(whole, outputs[i], self._location_of(whole))
         self.copies.sort(key=lambda c: c[0])
         return outputs
 
@@ -227,7 +237,7 @@ class _Bufferizer:
     def _weight(self, op: WeightOp) -> None:
         new = WeightOp(op.value, memory_type(op.result.type, "the weight", _place(op)))
         new.attributes |= op.attributes
-        self._keep(op.result, new, new.result, op.location)
+        self.keep(op.result, new, new.result, op.location)
 
     def _view(self, op: ViewOp) -> None:
         source = self.memory[op.source]
@@ -240,16 +250,28 @@ class _Bufferizer:
                 where=_place(op),
             )
         new = ViewOp(source, type, offset)
-        self._keep(op.result, new, new.result, op.location)
+        self.keep(op.result, new, new.result, op.location)
+
+    def place(self, tensor: SSAValue, what: str, op: Operation) -> SSAValue:
+        """The memory of a tensor that `op` makes: a new arena buffer when it has none yet."""
+        if tensor not in self.memory:
+            type = memory_type(tensor.type, what, _place(op))
+            alloc = AllocOp(memory_bytes(type), type, ALIGNMENT)
+            self.keep(tensor, alloc, alloc.result, op.location)
+        return self.memory[tensor]
+
+    def bind_to(self, whole: SSAValue, target: SSAValue, location: LocationAttr) -> None:
+        """Let the tensor `whole` lie in `target`, memory of as many bytes."""
+        type = memory_type(whole.type, "a result")
+        if type == target.type:
+            return self.bind(whole, target)
+        view = ViewOp(target, type)
+        self.keep(whole, view, view.result, location)
 
     def _launch(self, op: LaunchOp) -> None:
         outs: list[SSAValue] = []
         for i, result in enumerate(op.results_):
-            if result not in self.memory:
-                type = memory_type(result.type, f"result {i} of '{op.label.data}'", _place(op))
-                alloc = AllocOp(memory_bytes(type), type, ALIGNMENT)
-                self._keep(result, alloc, alloc.result, op.location)
-            outs.append(self.memory[result])
+            outs.append(self.place(result, f"result {i} of '{op.label.data}'", op))
         new = LaunchOp(
             op.kernel,
             op.label.data,
@@ -261,19 +283,20 @@ class _Bufferizer:
             inplace=op.inplace.get_values(),
         )
         new.attributes = dict(op.attributes)
-        self._add(new, op.location)
+        self.add(new, op.location)
 
 
-def _made_by_launch(tensor: SSAValue) -> bool:
-    return isinstance(tensor.owner, LaunchOp)
+def _made_here(tensor: SSAValue) -> bool:
+    """Whether an operation makes the tensor that may be told where to put it."""
+    return isinstance(tensor.owner, LaunchOp | IfOp | WhileOp)
 
 
-def _viewed_whole(tensor: SSAValue) -> SSAValue | None:
+def viewed_whole(tensor: SSAValue) -> SSAValue | None:
     """The launch result whose bytes are exactly those of `tensor`, seen through views; None when there is none."""
     root = tensor
     while isinstance(root.owner, ViewOp):
         root = root.owner.source
-    if not _made_by_launch(root):
+    if not _made_here(root):
         return None
     # every view lies inside its source, so one that is as large as the root starts at its byte 0
     same = memory_bytes(memory_type(root.type, "a launch result", None)) == memory_bytes(

@@ -16,7 +16,7 @@ from gecc.passes.tile._liveness import Lifetime, Step, graph_functions, lifetime
 
 @dataclass(frozen=True)
 class TileSchedule(ModulePass):
-    """Put every launch into a phase: launches of a phase are independent and share one barrier at its end.
+    """Put every launch, label and jump into a phase: launches of a phase are independent and share one barrier at its end.
 
     ```mlir
     tile.launch @k "Q" ins(%x : memref<8xf32>) outs(%q : memref<8xf32>) params [8] blocks 1 scratch 0 inplace []
@@ -30,8 +30,9 @@ class TileSchedule(ModulePass):
 
     Program order is kept. A launch joins the phase before it when it is independent of all launches there, and the
     bytes alive in the joint phase do not exceed the most that are alive at once in program order: fewer barriers
-    never cost memory. Merging two phases leaves the buffers alive in every other phase as they are, so it is enough to
-    look at the joint one.
+    never cost memory. Labels and jumps stand alone, so a phase never reaches over the border of a branch or loop.
+    Merging two phases leaves the buffers alive in every other phase as they are, so it is enough to look at the joint
+    one.
 
     Needs: launches on memory (tile-bufferize).
     """
@@ -47,25 +48,23 @@ class TileSchedule(ModulePass):
             phases = [[s] for s in steps] if self.sequential else merge_phases(steps)
             for number, phase in enumerate(phases):
                 for step in phase:
-                    step.launch.phase = IntegerAttr(number, i64)
+                    step.op.phase = IntegerAttr(number, i64)
 
 
 def merge_phases(steps: Sequence[Step]) -> list[list[Step]]:
     """Groups neighbouring independent launches as long as the most bytes alive at once do not grow."""
     limit = max(live_bytes([[s] for s in steps]), default=0)
-    born: dict[AllocOp, int] = {}
-    dies: dict[AllocOp, int] = {}
-    for number, step in enumerate(steps):
-        for access in (*step.reads, *step.writes):
-            if isinstance(access.root, AllocOp):
-                born.setdefault(access.root, number)
-                dies[access.root] = number
+    life = lifetimes([[s] for s in steps])
+    born = {root: span.first for root, span in life.items()}
+    dies = {root: span.last for root, span in life.items()}
+    births: dict[int, list[AllocOp]] = {}
+    for root, number in born.items():
+        births.setdefault(number, []).append(root)
     phases: list[list[Step]] = []
     alive: list[AllocOp] = []  # buffers alive in the last phase
     start = 0
     for number, step in enumerate(steps):
-        fresh = list(dict.fromkeys(w.root for w in step.writes if isinstance(w.root, AllocOp)))
-        fresh = [root for root in fresh if born[root] == number]
+        fresh = births.get(number, [])
         joint = alive + fresh
         if (
             phases

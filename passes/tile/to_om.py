@@ -27,13 +27,17 @@ from gecc.errors import PassError
 from gecc.om.records import (
     ITEMSIZE,
     AttrValue,
+    GotoTask,
     GraphNode,
     IoDesc,
     KernelTask,
+    LabelTask,
     OmModel,
     Operand,
     Source,
     Space,
+    SwitchTask,
+    Task,
     TensorDesc,
     place_weights,
 )
@@ -63,7 +67,7 @@ class _Builder:
         default_factory=dict[SSAValue, tuple[str, tuple[int, ...], str]]
     )
     nodes: list[GraphNode] = field(default_factory=list[GraphNode])
-    tasks: list[KernelTask] = field(default_factory=list[KernelTask])
+    tasks: list[Task] = field(default_factory=list[Task])
     outputs: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
 
     def root(self, value: SSAValue) -> tuple[SSAValue, int]:
@@ -135,8 +139,8 @@ class _Builder:
         """Weights in the order of first use; equal ones are stored once."""
         used: dict[Attribute, list[SSAValue]] = {}
         for op in self.function.body.block.ops:
-            if isinstance(op, tile.LaunchOp):
-                for value in op.inputs:
+            if isinstance(op, tile.LaunchOp | tile.SwitchOp):
+                for value in op.inputs if isinstance(op, tile.LaunchOp) else (op.index,):
                     base, _ = self.root(value)
                     if isinstance(weight := base.owner, tile.WeightOp):
                         values = used.setdefault(weight.value, [])
@@ -159,10 +163,13 @@ class _Builder:
     def launches(self) -> None:
         names_used: dict[str, int] = {}
         for op in self.function.body.block.ops:
-            if not isinstance(op, tile.LaunchOp):
+            if not isinstance(op, tile.LaunchOp | tile.Jump):
                 continue
             if op.phase is None:
-                raise PassError("a tile.launch has no phase", where=_where(op), hint="run tile-schedule first")
+                raise PassError(f"a {op.name} has no phase", where=_where(op), hint="run tile-schedule first")
+            if isinstance(op, tile.Jump):
+                self.jump(op, op.phase.value.data)
+                continue
             inputs = tuple(self.source(v) for v in op.inputs)
             onnx = location_names(op)
             name = onnx[-1] if onnx else op.label.data
@@ -187,6 +194,26 @@ class _Builder:
                     len(op.outputs),
                 )
             )
+
+    def jump(self, op: tile.Jump, phase: int) -> None:
+        """A label or jump, and a node that stands for it."""
+        node, onnx = len(self.nodes), location_names(op)
+        inputs: tuple[Source | None, ...] = ()
+        match op:
+            case tile.LabelOp():
+                kind, number = "LabelSet", op.label.value.data
+                self.tasks.append(LabelTask(number, node, phase))
+            case tile.GotoOp():
+                kind, number = "LabelGoto", op.label.value.data
+                self.tasks.append(GotoTask(number, node, phase))
+            case tile.SwitchOp():
+                inputs = (self.source(op.index),)
+                node, kind, number = len(self.nodes), "LabelSwitchByIndex", len(self.tasks)
+                targets = tuple(int(label) for label in op.labels.get_values())
+                self.tasks.append(SwitchTask(self.operand(op.index), targets, node, phase))
+            case _:
+                raise AssertionError(op.name)
+        self.nodes.append(GraphNode(f"{onnx[0] if onnx else 'graph'}/{kind}_{number}", kind, inputs, (), onnx))
 
     def output_descs(self) -> list[IoDesc]:
         names = _names(self.function, "ge.output_names")

@@ -213,11 +213,11 @@ def depth(g: Graph) -> None:
 
 
 def resize(g: Graph) -> None:
-    """Nearest and linear, by scales or to sizes."""
+    """Every mode, by scales or to sizes."""
     x = g.pick(lambda v: v.dtype == F32, 3, 4)
     if not x.array.size:
         raise Rejected("Resize of nothing")
-    mode = g.rng.choice(("nearest", "linear"))
+    mode = g.rng.choice(("nearest", "linear", "cubic") if x.rank == 4 else ("nearest", "linear"))
     coordinates = g.rng.choice(("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"))
     nearest = g.rng.choice(("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")) if mode == "nearest" else None
     attributes = {"mode": mode, "coordinate_transformation_mode": coordinates, "nearest_mode": nearest}

@@ -6,7 +6,8 @@ the shape as an operand (`ge.DynReshape`), which `ge-infer-shapes` resolves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import inf, prod
 from typing import Any
 
@@ -30,6 +31,15 @@ class Builder:
         """Values that hold the bits of a narrow type, and ONNX's number of that type (see `narrow.py`)."""
         self._computed: dict[SSAValue, np.ndarray | None] = {}
 
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Append to `block` meanwhile."""
+        before, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = before
+
     # -- operations -----------------------------------------------------------------------------------------------
 
     def add(self, op: Operation) -> SSAValue:
@@ -50,6 +60,10 @@ class Builder:
         """Note that a value holds the bits of the narrow type `data_type`, and return it."""
         self.narrow[value] = data_type
         return value
+
+    def mark_like(self, value: SSAValue, source: SSAValue) -> SSAValue:
+        """Note that a value is of the narrow type of another one, if that is of one, and return it."""
+        return self.mark(value, self.narrow[source]) if source in self.narrow else value
 
     def ints(self, values: Sequence[int]) -> SSAValue:
         """A constant of i64, one dimension."""

@@ -15,6 +15,7 @@ from onnx.defs import OpSchema
 from gecc.frontend.onnx.builder import shape
 from gecc.frontend.onnx.data_types import data_type_of
 from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.order import captured
 
 
 def definition(node: Node) -> FunctionProto | None:
@@ -65,6 +66,7 @@ def needed(body: FunctionProto, node: Node) -> list[NodeProto]:
     for inner in reversed(body.node):
         if wanted.intersection(inner.output):
             wanted.update(inner.input)
+            wanted.update(captured(inner))
             result.append(_with_attributes(inner, attributes, node.name))
     return result[::-1]
 
@@ -84,6 +86,10 @@ def _with_attributes(inner: NodeProto, given: Mapping[str, AttributeProto], name
     for attribute in inner.attribute:
         if not attribute.ref_attr_name:
             result.attribute.append(attribute)
+            for graph in [*([result.attribute[-1].g] if attribute.HasField("g") else []), *result.attribute[-1].graphs]:
+                nodes = [_with_attributes(each, given, each.name) for each in graph.node]
+                del graph.node[:]
+                graph.node.extend(nodes)
         elif attribute.ref_attr_name in given:
             value = AttributeProto()
             value.CopyFrom(given[attribute.ref_attr_name])

@@ -47,6 +47,7 @@ from gecc.frontend.onnx.placeholders import Placeholders
 from gecc.frontend.onnx.registry import lookup
 from gecc.frontend.onnx.report import Report
 from gecc.frontend.onnx.schema import check_node
+from gecc.frontend.onnx.subgraph import Scope
 from gecc.weights import WeightStore
 
 __all__ = ["import_model"]
@@ -194,6 +195,9 @@ class _Importer:
         node = Node(proto, index, opset, inputs, self.build, self.model)
         try:
             inputs += [self._value(name) if name else None for name in proto.input]
+            for name in captured(proto):
+                self._value(name)  # an initializer becomes a constant here, not in the region that uses it first
+            node.scope = Scope(self._made, self.values.get, self.model.opsets)
             results = self._made(node)
         except UnsupportedError as error:
             self._refuse(node, (error.message, error.hint))
@@ -238,6 +242,7 @@ class _Importer:
             inputs = [values.get(name) for name in proto.input]
             opset = opsets.get(_domain(proto), node.opset)
             inner = Node(proto, node.index, opset, inputs, self.build, self.model)
+            inner.scope = Scope(self._made, values.get, opsets)
             try:
                 results = self._made(inner)
             except Refusal as refusal:

@@ -79,7 +79,9 @@ MOVES = frozenset(
 )  # fmt: skip
 """Operators of the standard that move elements, whose first output has the element type of the first input."""
 
-KNOWS = frozenset(("BitCast", "Cast", "CastLike", "DequantizeLinear", "QuantizeLinear", "Shape", "Size"))
+KNOWS = frozenset(
+    ("BitCast", "Cast", "CastLike", "DequantizeLinear", "If", "Loop", "QuantizeLinear", "Scan", "Shape", "Size")
+)
 """Operators whose import functions know these types, or do not look at elements."""
 
 READS = frozenset(("IsNaN", "IsInf"))

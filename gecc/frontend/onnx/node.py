@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-from onnx import AttributeProto, NodeProto
+from onnx import AttributeProto, GraphProto, NodeProto
 from xdsl.ir import Operation, SSAValue
 
 from gecc.errors import InvalidModelError
 from gecc.frontend.onnx.builder import Builder, element, rank, shape
 from gecc.frontend.onnx.model import OnnxModel
+from gecc.frontend.onnx.subgraph import Scope
 
 
 class Refusal(Exception):
@@ -34,6 +35,9 @@ class Node:
     inputs: Sequence[SSAValue | None]
     build: Builder
     model: OnnxModel
+
+    scope: Scope | None = None
+    """What the node's subgraphs may use."""
 
     def __post_init__(self) -> None:
         self.attributes: dict[str, AttributeProto] = {a.name: a for a in self.proto.attribute}
@@ -145,6 +149,12 @@ class Node:
         if len(set(result)) != len(result):
             self.invalid(f"axes {list(axes)} name a dimension twice (rank {rank})")
         return result
+
+    def subgraph(self, graph: GraphProto, given: Sequence[SSAValue]) -> list[SSAValue]:
+        """Append what one of the node's subgraphs computes of its inputs, and return its outputs."""
+        if self.scope is None:
+            raise TypeError(f"{self.where} was made without a scope for its subgraphs")
+        return self.scope.inline(graph, given, self)
 
     # -- refusing -------------------------------------------------------------------------------------------------
 

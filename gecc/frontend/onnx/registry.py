@@ -10,8 +10,8 @@ from xdsl.ir import SSAValue
 if TYPE_CHECKING:
     from gecc.frontend.onnx.node import Node
 
-ImportFunction: TypeAlias = "Callable[[Node], SSAValue | Sequence[SSAValue]]"
-"""Builds what a node means and returns its outputs, in order."""
+ImportFunction: TypeAlias = "Callable[[Node], SSAValue | Sequence[SSAValue | None]]"
+"""Builds what a node means and returns its outputs, in order; None is one that nothing uses and that was left out."""
 
 _TABLE: dict[tuple[str, str], list[tuple[int, ImportFunction]]] = {}
 

@@ -1,6 +1,19 @@
 """The numpy meaning of the ge dialect, exact to ONNX, one file per family of operators."""
 
-from gecc.interp.ge import indexing, linear, movement, norm, ordering, pointwise, pool, quant, reduce, scatter, shape
+from gecc.interp.ge import (
+    indexing,
+    linear,
+    movement,
+    norm,
+    ordering,
+    pointwise,
+    pool,
+    quant,
+    reduce,
+    resize,
+    scatter,
+    shape,
+)
 
 __all__ = [
     "indexing",
@@ -12,6 +25,7 @@ __all__ = [
     "pool",
     "quant",
     "reduce",
+    "resize",
     "scatter",
     "shape",
 ]

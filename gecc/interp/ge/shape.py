@@ -7,8 +7,8 @@ import numpy as np
 from gecc.dialects import ge
 from gecc.errors import InvalidModelError
 from gecc.interp.base import Array, Env, meaning, node
-from gecc.interp.ge.indexing import resized
 from gecc.interp.ge.movement import padded, sliced
+from gecc.interp.ge.resize import resized
 
 
 def ints(x: Array) -> list[int]:
@@ -94,7 +94,7 @@ def dyn_resize(env: Env, op: ge.DynResize, x: Array, scales: Array | None, sizes
         target = tuple(ge.scaled_extent(d, s) for d, s in zip(x.shape, factors, strict=True))
     else:
         raise InvalidModelError("has neither scales nor sizes", where=node(op))
-    return resized(x, target, factors, op.mode.data, op.coordinate_mode.data, op.nearest_mode.data)
+    return resized(op, x, target, factors)
 
 
 @meaning(ge.DynSqueeze)

@@ -188,6 +188,30 @@ class View(Pattern):
         rw.replace(op, tile.ViewOp(op.operands[0], op.results[0].type))
 
 
+class Control(Pattern):
+    """Branches and loops stay, around launches."""
+
+    ops: ClassVar = (fused.IfOp, fused.WhileOp)
+
+    def rewrite(self, op: Operation, rw: Rewriter) -> None:
+        kinds = list(op.result_types)
+        for region in op.regions:
+            last = region.block.last_op
+            assert last is not None
+            end = tile.YieldOp(*last.operands)
+            end.location = op.location
+            region.block.erase_op(last)
+            region.block.add_op(end)
+        match op:
+            case fused.IfOp():
+                else_body, then_body = op.detach_region(op.else_body), op.detach_region(op.then_body)
+                rw.replace(op, tile.IfOp(op.condition, kinds, then_body, else_body))
+            case fused.WhileOp():
+                rw.replace(op, tile.WhileOp(op.condition, op.inits, kinds, op.detach_region(op.body)))
+            case _:
+                raise AssertionError(op.name)
+
+
 @dataclass(frozen=True)
 class ToTile(ModulePass):
     """Turn every fused operation into a `tile.kernel` and a `tile.launch`.
@@ -213,4 +237,4 @@ class ToTile(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = host() if self.target == "host" else load(self.target)
         apply_patterns(op, [ChannelsLast(), EqualBatches(), WidenIntegers()], ctx=ctx)
-        apply_patterns(op, [LaunchKernel(op, target), Constant(), View()], ctx=ctx)
+        apply_patterns(op, [LaunchKernel(op, target), Constant(), View(), Control()], ctx=ctx)

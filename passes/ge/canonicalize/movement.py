@@ -59,7 +59,11 @@ def _moves_nothing(op: Operation) -> bool:
         case ge.Tile():
             return all(repeat == 1 for repeat in op.repeats.get_values())
         case ge.Resize():
-            return is_known(op.x) and all(scale == 1.0 for scale in op.scales.get_values())
+            return (
+                op.coordinate_mode.data != ge.CROP
+                and is_known(op.x)
+                and all(scale == 1.0 for scale in op.scales.get_values())
+            )
         case ge.Concat():
             return len(op.xs) == 1
         case ge.Split() | ge.TransData():

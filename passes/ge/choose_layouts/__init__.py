@@ -36,9 +36,9 @@ class ChooseLayouts(ModulePass):
     ```
 
     Convolutions, pools and Resize read and write NHWC; pointwise operators, Concat, Slice, Pad, reductions and their
-    like follow their neighbours; everything else, and inputs and outputs of the function, is row-major. Of all such
-    placements the one of least total size of TransData is taken, exactly, by a minimum cut. A TransData of one channel
-    or one pixel moves nothing and counts as nothing. A Transpose between NCHW and channels-last that moves nothing
+    like follow their neighbours; everything else, inputs and outputs of the function, and what crosses the border of a
+    branch or loop, is row-major. Of all such placements the one of least total size of TransData is taken, exactly, by
+    a minimum cut. A TransData of one channel or one pixel moves nothing and counts as nothing. A Transpose between NCHW and channels-last that moves nothing
     next to NHWC counts likewise: `Transpose [0, 2, 3, 1]` of an NHWC tensor, and `[0, 3, 1, 2]` to one. Layouts that
     are there already are forgotten first, so running the pass twice is running it once.
     """
@@ -52,8 +52,16 @@ class ChooseLayouts(ModulePass):
         for function in op.walk():
             if isinstance(function, FuncOp):
                 for block in function.body.blocks:
-                    _apply(block, place(block), store)
+                    _place(block, store)
         _remove_unused_constants(op)
+
+
+def _place(block: Block, store: WeightStore) -> None:
+    """Choose and apply the layouts of a block, then of the regions in it. What these see of outside is row-major."""
+    _apply(block, place(block), store)
+    for op in list(block.ops):
+        for region in op.regions if isinstance(op, ge.Control) else ():
+            _place(region.block, store)
 
 
 def _forget_layouts(module: ModuleOp, store: WeightStore) -> None:
@@ -101,6 +109,15 @@ def _apply(block: Block, placement: Placement, store: WeightStore) -> None:
             if (value, wanted) not in moved:
                 moved[value, wanted] = _move(value, wanted, op, store)
             op.operands[index] = moved[value, wanted]
+        for inner in op.walk() if isinstance(op, ge.Control) else ():
+            for index, value in enumerate(inner.operands):
+                if inner is op or not isinstance(value.type, TensorType) or rank(value) != RANK:
+                    continue
+                if not isinstance(value.type.encoding, LayoutAttr):
+                    continue
+                if (value, False) not in moved:
+                    moved[value, False] = _move(value, False, op, store)
+                inner.operands[index] = moved[value, False]
 
 
 def _move(value: SSAValue, to_nhwc: bool, before: Operation, store: WeightStore) -> SSAValue:

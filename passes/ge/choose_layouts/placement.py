@@ -82,6 +82,9 @@ def _add_value(network: FlowNetwork, node: dict[Operation, int], value: SSAValue
     price = cost(value, same_bytes(ge.dims(value)))
     consumers: list[int] = []
     for use in value.uses:
+        if use.operation.parent is not _block_of(value):
+            consumers.append(network.sink)  # layouts do not cross the border of a region
+            continue
         match need(use.operation, use.index):
             case Need.NHWC:
                 consumers.append(network.source)
@@ -101,12 +104,16 @@ def _add_value(network: FlowNetwork, node: dict[Operation, int], value: SSAValue
         network.add_edge(to_row_major, consumer, _NEVER)
 
 
+def _block_of(value: SSAValue) -> Block | None:
+    return value.owner if isinstance(value.owner, Block) else value.owner.parent
+
+
 def _add_transpose(network: FlowNetwork, node: dict[Operation, int], op: ge.Transpose) -> None:
     """Charge a Transpose for the layouts in which it moves bytes."""
     x = op.operands[0]
     if rank(x) != RANK:
         return
-    producer = node[x.owner] if isinstance(x.owner, Operation) else network.sink
+    producer = node.get(x.owner, network.sink) if isinstance(x.owner, Operation) else network.sink
     if node.get(op, network.sink) != network.sink:  # free exactly when it writes NHWC
         network.add_edge(node[op], network.sink, cost(x, True))
         network.add_edge(network.source, node[op], cost(x, False))

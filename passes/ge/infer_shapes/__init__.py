@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects import ge
 from gecc.errors import ShapeError
+from gecc.passes.ge.infer_shapes.control import infer_control
 from gecc.passes.ge.infer_shapes.elements import Unknown
 from gecc.passes.ge.infer_shapes.sizes import Sizes, sizes_of
 from gecc.passes.ge.infer_shapes.static import FORMS, shape_operands, static_form
@@ -39,7 +40,8 @@ class InferShapes(ModulePass):
     The elements of small tensors are followed as numbers, or as polynomials over the dynamic dimensions of the inputs
     (equal names in `ge.input_dims` are equal sizes), so part of a shape may be known. With static inputs nothing
     dynamic is left. An operand that a shape is read from and that depends on data is a `ShapeError` which names the
-    ONNX node, the operand and where the data comes in. Dead operations are removed.
+    ONNX node, the operand and where the data comes in. Dead operations are removed. A branch whose condition is known
+    is replaced by what it does.
     """
 
     name = "ge-infer-shapes"
@@ -67,6 +69,9 @@ def _dim_names(function: FuncOp) -> Sequence[Sequence[str]]:
 def _infer(block: Block, values: Values) -> None:
     for op in list(block.ops):
         if not isinstance(op, ge.GeOp):
+            continue
+        if isinstance(op, ge.Control):
+            infer_control(op, values, _infer, _infer_types)
             continue
         _infer_types(op, values)
         final: Operation = op
@@ -148,6 +153,9 @@ def _describe(value: SSAValue) -> str:
     """A value in the words of the model."""
     if isinstance(value, BlockArgument):
         function = value.block.parent_op()
+        if isinstance(function, ge.While):
+            what = f"carried value {value.index - 1}" if value.index else "the number of the iteration"
+            return f"{what} of a loop ({_place(function) or 'no ONNX node'})"
         names = function.attributes.get("ge.input_names") if function is not None else None
         if isinstance(names, ArrayAttr) and value.index < len(names.data):
             name = names.data[value.index]
@@ -165,6 +173,8 @@ def _place(op: Operation) -> str | None:
 def _remove_dead(block: Block) -> None:
     """Erase operations without uses; all ge operators are free of side effects."""
     for op in reversed(list(block.ops)):
+        for region in op.regions if isinstance(op, ge.Control) else ():
+            _remove_dead(region.block)
         if isinstance(op, ge.GeOp) and all(result.first_use is None for result in op.results):
             Rewriter.erase_op(op)
 

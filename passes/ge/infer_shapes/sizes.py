@@ -48,7 +48,7 @@ def sizes_of(op: Operation, values: KnownSizes) -> list[Sizes]:
         return [(*whole[:axis], size, *whole[axis + 1 :]) for size in op.sizes.get_values()]
     if isinstance(op, ge.MaxPoolWithArgmax):
         return [_window(op, values.sizes(op.x))] * 2
-    if len(op.results) != 1 or not op.operands:
+    if len(op.results) != 1 or not op.operands or isinstance(op, ge.Control):
         return [None] * len(op.results)
     return [_sizes(op, values)]
 

@@ -80,8 +80,7 @@ def _resize(op: ge.DynResize, shape: Sequence[int], scales: np.ndarray | None) -
     if scales is None and not (ge.known(shape) and ge.known(ge.dims(op.x))):
         return None
     factors = None if scales is None else [float(scale) for scale in scales]
-    modes = {name: getattr(op, name).data for name in ("mode", "coordinate_mode", "nearest_mode")}
-    return [ge.Resize(op.x, shape, scales=factors, **modes)]
+    return [ge.Resize(op.x, shape, scales=factors, **op.sampling)]
 
 
 def _filled(op: ge.ConstantOfShape, shape: Sequence[int]) -> list[Operation]:

@@ -85,6 +85,13 @@ class Values:
             return None
         return elements.astype(numpy_dtype(ge.elem(value)))
 
+    def enter(self, arg: SSAValue, sizes: Sequence[Integer | None]) -> None:
+        """Note the sizes of an argument of a region, where its type does not say them."""
+        known = zip(ge.dims(arg), sizes, strict=True)
+        self._sizes[arg] = tuple(
+            extent if extent >= 0 else self._tidy(size, arg, i) for i, (extent, size) in enumerate(known)
+        )
+
     def visit(self, op: Operation) -> None:
         """Find what is known of the results of `op`, whose result types are inferred already."""
         shapes = [ge.dims(result) for result in op.results]
@@ -118,7 +125,7 @@ class Values:
 
     def _evaluate(self, op: Operation) -> Sequence[Elements | None]:
         nothing = [None] * len(op.results)
-        if not any(self._is_small(result) for result in op.results):
+        if isinstance(op, ge.Control) or not any(self._is_small(result) for result in op.results):
             return nothing
         if isinstance(op, ge.Const):
             return [_objects(self.store.array(op.value))]

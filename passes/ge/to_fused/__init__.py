@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from gecc.dialects.ge import GeOp
 from gecc.errors import PassError
 from gecc.passes.ge.to_fused import (
+    control,
     conv,
     indexing,
     linear,
@@ -24,7 +25,8 @@ from gecc.passes.ge.to_fused import (
     resize,
     scatter,
 )
-from gecc.rewrite import apply_patterns, location_names
+from gecc.rewrite import Pattern, apply_patterns, location_names
+from gecc.weights import store_of
 
 FAMILIES = (pointwise, quant, linear, conv, pool, reduce, norm, movement, indexing, resize, ordering, scatter)
 """The modules that hold the patterns, a family each."""
@@ -54,7 +56,12 @@ class ToFusedPass(ModulePass):
     name = "ge-to-fused"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_patterns(op, [pattern() for family in FAMILIES for pattern in family.PATTERNS], ctx=ctx)
+        # first, while constants still are ge.Const, which tell how often a loop runs
+        apply_patterns(op, [pattern() for pattern in control.PATTERNS], ctx=ctx)
+        patterns: list[Pattern] = [pattern() for family in FAMILIES for pattern in family.PATTERNS]
+        store = store_of(ctx)
+        patterns += [pattern(store) for pattern in resize.STORED]
+        apply_patterns(op, patterns, ctx=ctx)
         left = [inner for inner in op.walk() if isinstance(inner, GeOp)]
         if left:
             found = "; ".join(f"{inner.name} ({', '.join(location_names(inner)) or 'unnamed'})" for inner in left)

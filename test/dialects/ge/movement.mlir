@@ -32,10 +32,10 @@ func.func @main(%x: tensor<2x3x4xf32>, %i: tensor<1x8x?x5xf32>, %s: tensor<f32>,
   %13 = ge.GatherElements(%x, %n) axis 2 : (tensor<2x3x4xf32>, tensor<2x1x?xi64>) -> tensor<2x1x?xf32>
   // CHECK-NEXT: %14 = ge.GatherND(%x, %d) batch_dims 1 : (tensor<2x3x4xf32>, tensor<2x7x1xi32>) -> tensor<2x7x4xf32>{{$}}
   %14 = ge.GatherND(%x, %d) batch_dims 1 : (tensor<2x3x4xf32>, tensor<2x7x1xi32>) -> tensor<2x7x4xf32>
-  // CHECK-NEXT: %15 = ge.Resize(%i) mode linear coordinate_mode align_corners scales [1.0, 1.0, 2.0, 0.6] : (tensor<1x8x?x5xf32>) -> tensor<1x8x?x3xf32>{{$}}
-  %15 = ge.Resize(%i) mode linear coordinate_mode align_corners scales [1.0, 1.0, 2.0, 0.6] : (tensor<1x8x?x5xf32>) -> tensor<1x8x?x3xf32>
-  // CHECK-NEXT: %16 = ge.Resize(%i) nearest_mode floor scales [1.0, 1.0, 2.0, 2.0] : (tensor<1x8x?x5xf32>) -> tensor<1x8x?x10xf32>{{$}}
-  %16 = ge.Resize(%i) nearest_mode floor scales [1.0, 1.0, 2.0, 2.0] : (tensor<1x8x?x5xf32>) -> tensor<1x8x?x10xf32>
+  // CHECK-NEXT: %15 = ge.Resize(%i) scales [1.0, 1.0, 2.0, 0.6] mode linear coordinate_mode align_corners : (tensor<1x8x?x5xf32>) -> tensor<1x8x?x3xf32>{{$}}
+  %15 = ge.Resize(%i) scales [1.0, 1.0, 2.0, 0.6] mode linear coordinate_mode align_corners : (tensor<1x8x?x5xf32>) -> tensor<1x8x?x3xf32>
+  // CHECK-NEXT: %16 = ge.Resize(%i) scales [1.0, 1.0, 2.0, 2.0] nearest_mode floor : (tensor<1x8x?x5xf32>) -> tensor<1x8x?x10xf32>{{$}}
+  %16 = ge.Resize(%i) scales [1.0, 1.0, 2.0, 2.0] nearest_mode floor : (tensor<1x8x?x5xf32>) -> tensor<1x8x?x10xf32>
   // CHECK-NEXT: %17 = ge.DepthToSpace(%i) block_size 2 mode CRD : (tensor<1x8x?x5xf32>) -> tensor<1x2x?x10xf32>{{$}}
   %17 = ge.DepthToSpace(%i) block_size 2 mode CRD : (tensor<1x8x?x5xf32>) -> tensor<1x2x?x10xf32>
   // CHECK-NEXT: %18 = ge.SpaceToDepth(%17) block_size 2 : (tensor<1x2x?x10xf32>) -> tensor<1x8x?x5xf32>{{$}}

@@ -60,8 +60,13 @@ def test_refused_attributes_name_rule_and_hint() -> None:
     [
         (Case("MaxPool", 12, [floats(1, 2, 4, 4)], {"kernel_shape": [2, 2], "pads": [2, 0, 0, 0]}), "not smaller"),
         (
-            Case("Resize", 13, [floats(1, 1, 2, 2), None, fixed(1, 1, 2, 2, dtype=np.float32)], {"mode": "cubic"}),
-            "mode cubic is not supported",
+            Case(
+                "Resize",
+                11,
+                [floats(1, 1, 2, 2), Fixed(np.zeros(0, np.float32)), fixed(1, 1, 2, 2, dtype=np.float32)],
+                {"mode": "linear", "coordinate_transformation_mode": "tf_half_pixel_for_nn"},
+            ),
+            "tf_half_pixel_for_nn",
         ),
         (Case("Cast", 19, [floats(3)], {"to": TensorProto.FLOAT8E4M3FN}), "FLOAT8E4M3FN is not supported"),
         (Case("ReduceSum", 13, [floats(2, 3), np.array([1])]), r"axes \(input 1\) must be constant"),
@@ -74,16 +79,16 @@ def test_refusals(case: Case, rule: str) -> None:
         import_onnx(make_context(), case.model())
 
 
-def test_control_flow_is_reported() -> None:
+def test_refusals_in_subgraphs_name_both_nodes() -> None:
     branch = helper.make_graph(
-        [helper.make_node("Neg", ["x"], ["z"])],
+        [helper.make_node("NonZero", ["x"], ["z"], name="inner")],
         "branch",
         [],
-        [helper.make_tensor_value_info("z", TensorProto.FLOAT, ["batch", 4])],
+        [helper.make_tensor_value_info("z", TensorProto.INT64, [2, "n"])],
     )
     condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
     choose = helper.make_node("If", ["c"], ["y"], name="choose", then_branch=branch, else_branch=branch)
-    with pytest.raises(UnsupportedError, match=r"If 'choose' \(node 0, opset 17\)"):
+    with pytest.raises(UnsupportedError, match=r"If 'choose' \(node 0, opset 17\): its subgraph's NonZero 'inner'"):
         import_onnx(make_context(), model_of([choose], [X, condition], ["y"], 17))
 
 

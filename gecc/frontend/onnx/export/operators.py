@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
-from onnx import numpy_helper
+from onnx import GraphProto, numpy_helper
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseArrayBase,
@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from gecc.dialects import ge
 from gecc.errors import UnsupportedError
@@ -45,6 +45,8 @@ class Emitter(Protocol):
     def ints(self, values: Sequence[int]) -> str: ...
 
     def refuse(self, rule: str) -> UnsupportedError: ...
+
+    def subgraph(self, region: Region, inputs: Sequence[SSAValue | Attribute]) -> GraphProto: ...
 
 
 Export: TypeAlias = Callable[[Emitter, Any], None]
@@ -343,7 +345,7 @@ def resize(e: Emitter, op: ge.Resize) -> None:
     if not fits and -1 in target:
         raise e.refuse(f"sizes {ge.spell(target)} are not constant, and scales {scales.tolist()} do not give them")
     operands = [e.constant(scales), None] if fits else [None, e.ints(target)]
-    e.node("Resize", [op.x, None, *operands], op.result, **_resize_modes(op))
+    e.node("Resize", [op.x, _roi(e, op), *operands], op.result, **_resize_modes(op))
 
 
 def _rounds_to(size: int, scale: np.float32, wanted: int) -> bool:
@@ -353,15 +355,29 @@ def _rounds_to(size: int, scale: np.float32, wanted: int) -> bool:
 
 @export(ge.DynResize)
 def dyn_resize(e: Emitter, op: ge.DynResize) -> None:
-    e.node("Resize", [op.x, None, op.scales, op.sizes], op.result, **_resize_modes(op))
+    e.node("Resize", [op.x, _roi(e, op), op.scales, op.sizes], op.result, **_resize_modes(op))
 
 
-def _resize_modes(op: ge.Resize | ge.DynResize) -> dict[str, str]:
-    return {
-        "mode": op.mode.data,
-        "coordinate_transformation_mode": op.coordinate_mode.data,
+def _roi(e: Emitter, op: ge.Resampling) -> str | None:
+    roi = op.roi.get_values()
+    return e.constant(np.array(roi, np.float32)) if roi else None
+
+
+def _resize_modes(op: ge.Resampling) -> dict[str, Any]:
+    """The attributes of a Resize, and those that matter to its mode alone where they do."""
+    mode, coordinates = op.mode.data, op.coordinate_mode.data
+    attributes: dict[str, Any] = {
+        "mode": mode,
+        "coordinate_transformation_mode": coordinates,
         "nearest_mode": op.nearest_mode.data,
     }
+    if mode == "cubic":
+        attributes |= {"cubic_coeff_a": plain(op.cubic_coeff_a), "exclude_outside": plain(op.exclude_outside)}
+    if op.antialias.value.data:
+        attributes["antialias"] = 1
+    if coordinates == ge.CROP:
+        attributes["extrapolation_value"] = plain(op.extrapolation_value)
+    return attributes
 
 
 @export(ge.SpaceToDepth)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from gecc.dialects import ge
 from gecc.errors import UnsupportedError
+from gecc.frontend.onnx.export import control as _control  # noqa: F401, enters its functions
 from gecc.frontend.onnx.export import windows as _windows  # noqa: F401, enters its functions
 from gecc.frontend.onnx.export.operators import EXPORTS
 from gecc.frontend.onnx.export.writer import (
@@ -100,7 +101,7 @@ class _Exporter:
 
     def _export(self, op: Operation) -> None:
         self.op = op
-        if isinstance(op, ReturnOp):
+        if isinstance(op, ReturnOp | ge.Yield):
             return
         if isinstance(op, ge.Const):
             if isinstance(op.value, DenseIntOrFPElementsAttr | WeightAttr):
@@ -165,6 +166,26 @@ class _Exporter:
     def ints(self, values: Sequence[int]) -> str:
         """The name of an i64 vector."""
         return self.constant(np.array(values, np.int64).reshape(-1))
+
+    def subgraph(self, region: Region, inputs: Sequence[SSAValue | Attribute]) -> GraphProto:
+        """What a region computes. Of `inputs`, types stand for arguments that nothing reads."""
+        outer, self.nodes = self.nodes, []
+        infos, self.infos = self.infos, []
+        owner = self.op
+        given = [
+            value_info(self.names.of(x), x.type)
+            if isinstance(x, SSAValue)
+            else value_info(self.names.fresh("unused"), x)
+            for x in inputs
+        ]
+        for inner in region.block.ops:
+            self._export(inner)
+        last = region.block.last_op
+        assert last is not None
+        outputs = [value_info(self.node("Identity", [value]), value.type) for value in last.operands]
+        graph = helper.make_graph(self.nodes, "body", given, outputs, value_info=self.infos)
+        self.nodes, self.infos, self.op = outer, infos, owner
+        return graph
 
     def refuse(self, rule: str) -> UnsupportedError:
         """The error for an operation that ONNX cannot say."""

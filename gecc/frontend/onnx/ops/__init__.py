@@ -1,6 +1,7 @@
 """Import functions, one file a family of operators. Importing the package fills the table."""
 
 from gecc.frontend.onnx.ops import (
+    control,
     conv,
     einsum,
     gather,
@@ -25,6 +26,7 @@ from gecc.frontend.onnx.ops import (
 )
 
 __all__ = [
+    "control",
     "conv",
     "einsum",
     "gather",

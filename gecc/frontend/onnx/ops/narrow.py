@@ -37,11 +37,11 @@ def admit(n: Node) -> None:
         )
 
 
-def inherit(n: Node, results: Sequence[SSAValue]) -> None:
+def inherit(n: Node, results: Sequence[SSAValue | None]) -> None:
     """The first result of an operator that moves elements is of the first input's type."""
-    first = n.optional(0)
-    if n.proto.op_type in MOVES and first is not None and first in n.build.narrow:
-        n.build.mark(results[0], n.build.narrow[first])
+    first, result = n.optional(0), results[0] if results else None
+    if n.proto.op_type in MOVES and first is not None and result is not None:
+        n.build.mark_like(result, first)
 
 
 SIGN, INFINITY = 0x7FFFFFFF, 0x7F800000
