@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gecc.om.records import IoDesc, OmModel
 
@@ -24,12 +24,17 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from gecc.dumps import Dumps
+    from gecc.errors import UnsupportedError
     from gecc.om.reader import Verify
+    from gecc.report import Report
     from gecc.runtime.cpus import Affinity
     from gecc.runtime.executor import Executor
 
 Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
 """An ONNX model: a file, its bytes, or the message itself."""
+
+Host: TypeAlias = Literal["allow", "forbid"]
+"""Whether nodes without a native form may run on the host, by the package onnx."""
 
 MODEL_NAME = "ge.model_name"
 """Module attribute: what the om will call the model."""
@@ -40,6 +45,8 @@ class Model:
     """A compiled model in memory. `om` is all that its file will say."""
 
     om: OmModel
+    report: Report | None = None
+    """What runs where, and why; None for a model that was not compiled from ONNX here."""
 
     @property
     def name(self) -> str:
@@ -78,15 +85,20 @@ def compile(
     model: Source,
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
+    input_values: Mapping[str, Any] | None = None,
     opt_level: str | int = "O2",
     target: str = "host",
+    host: Host = "allow",
     dumps: Dumps | None = None,
 ) -> Model:
     """Compile an ONNX model.
 
     input_shapes: sizes for the inputs whose dimensions the model leaves open, by input name.
+    input_values: values of inputs that are the same in every run, by name; they may decide shapes. The model then has no
+        such input any more, and an executor that is given one of another value refuses.
     opt_level: "O0" (legal, nothing fused), "O1" (folding, epilogues) or "O2" (everything); 0 to 2 do as well.
     target: the name of a machine description (`gecc.target.TARGETS`), or "host" for the best this machine can run.
+    host: whether what has no native form may run on the host (`Model.report` says what does and why), or is refused.
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
 
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
@@ -95,20 +107,84 @@ def compile(
     from gecc.context import make_context
 
     ctx = make_context()
-    return compile_module(ctx, import_model(ctx, model, input_shapes), opt_level=opt_level, target=target, dumps=dumps)
+    module, report = import_reported(ctx, model, input_shapes, input_values=input_values, host=host)
+    made = compile_module(ctx, module, opt_level=opt_level, target=target, dumps=dumps)
+    return Model(made.om, report)
 
 
-def import_model(ctx: Context, model: Source, input_shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
+def import_model(
+    ctx: Context,
+    model: Source,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    *,
+    input_values: Mapping[str, Any] | None = None,
+    host: Host = "allow",
+) -> ModuleOp:
     """An ONNX model as a module of the ge level, its weights in the store of `ctx`. Raises as `compile` does."""
+    return import_reported(ctx, model, input_shapes, input_values=input_values, host=host)[0]
+
+
+def import_reported(
+    ctx: Context,
+    model: Source,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    *,
+    input_values: Mapping[str, Any] | None = None,
+    host: Host = "allow",
+) -> tuple[ModuleOp, Report]:
+    """What `import_model` gives, and what of it runs where. Raises as `compile` does."""
     from xdsl.dialects.builtin import StringAttr
 
-    from gecc.frontend.onnx import import_onnx
+    from gecc.errors import CliError
+    from gecc.frontend.onnx import Placement, import_onnx
+    from gecc.report import make_report
     from gecc.rewrite import location_names
 
-    module = import_onnx(ctx, model, input_shapes=input_shapes)
+    if host not in ("allow", "forbid"):
+        raise CliError(f"host is {host!r}, expected 'allow' or 'forbid'")
+    placements: list[Placement] = []
+    module = import_onnx(
+        ctx,
+        model,
+        input_shapes=input_shapes,
+        input_values=input_values,
+        host=host == "allow",
+        placements=placements,
+    )
     graph = location_names(module)
     module.attributes[MODEL_NAME] = StringAttr(graph[0] if graph else "main")
-    return module
+    return module, make_report(module, placements)
+
+
+def check(
+    model: Source,
+    *,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    input_values: Mapping[str, Any] | None = None,
+    host: Host = "allow",
+) -> tuple[Report, UnsupportedError | None]:
+    """What would run where, without compiling; and the error, when a part of the model can run nowhere.
+
+    Raises the other errors of `compile`.
+    """
+    from gecc.context import make_context
+    from gecc.errors import UnsupportedError
+    from gecc.frontend.onnx import Placement, import_onnx
+    from gecc.report import Report, make_report
+
+    placements: list[Placement] = []
+    try:
+        module = import_onnx(
+            make_context(),
+            model,
+            input_shapes=input_shapes,
+            input_values=input_values,
+            host=host == "allow",
+            placements=placements,
+        )
+    except UnsupportedError as error:
+        return Report(tuple(placements), None), error
+    return make_report(module, placements), None
 
 
 def compile_module(

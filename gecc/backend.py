@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 from ml_dtypes import bfloat16
-from onnx import ModelProto, NodeProto, TensorProto
+from onnx import ModelProto, NodeProto, TensorProto, TypeProto
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 from gecc.errors import InputError, InvalidModelError, ShapeError, UnsupportedError
 from gecc.frontend.onnx.deciding import deciding_inputs
+from gecc.om.records import HostTask
 
 if TYPE_CHECKING:
     from gecc.runtime.cpus import Affinity
@@ -40,7 +41,7 @@ class Options:
     """What `prepare` takes beside the model."""
 
     no_host: bool = False
-    """Whether everything must run as native code. There is no other engine: what cannot be compiled is refused."""
+    """Whether everything must run as native code, and what cannot be compiled is refused."""
     opt_level: str | int = "O2"
     target: str = "host"
     threads: int | None = None
@@ -61,29 +62,40 @@ class GeccRep(BackendRep):
         self._outputs = [o.name for o in graph.output]
         self._deciding = deciding_inputs(graph)
         self._versions: dict[tuple[Any, ...], Executor] = {}
+        self._kinds = {i.name: i.type for i in graph.input}
         shapes = {i.name: _fixed_shape(i) for i in graph.input if i.name in self._required}
         if not self._deciding and None not in shapes.values():
             self._version({n: s for n, s in shapes.items() if s is not None}, {})
 
     def run(self, inputs: Inputs, **kwargs: Any) -> tuple[Any, ...]:
-        """Run on arrays in the order of the graph's inputs (initializers left out, or all), or by name.
+        """Run on arrays in the order of the graph's inputs (initializers left out, or all), or by name. A sequence is a
+        list, an empty optional None.
 
         Returns the outputs in order, as a tuple that can also be indexed by name. Raises InputError for wrong inputs,
         BackendIsNotSupposedToImplementIt when these inputs lead to what gecc cannot compile.
         """
         if kwargs:
             raise InputError(f"run takes no {', '.join(sorted(kwargs))}")
-        arrays = self._named(inputs)
-        fixed = {n: a for n, a in arrays.items() if n in self._deciding or n not in self._required}
-        rest = {n: a for n, a in arrays.items() if n not in fixed}
-        executor = self._version({n: a.shape for n, a in rest.items()}, fixed)
+        values = self._named(inputs)
+        fixed = {n: a for n, a in values.items() if _is_native(a) and (n in self._deciding or n not in self._required)}
+        rest = {n: a for n, a in values.items() if n not in fixed}
+        executor = self._version({n: a.shape for n, a in rest.items() if isinstance(a, np.ndarray)}, fixed)
         # the runtime has no bfloat16 of its own: it takes and gives the bits
-        results = executor.run({n: a.view(np.uint16) if a.dtype == bfloat16 else a for n, a in rest.items()})
+        tensors = {i.name for i in executor.inputs if i.slot < 0}
+        results = executor.run(
+            {n: a.view(np.uint16) if n in tensors and a.dtype == bfloat16 else a for n, a in rest.items()}
+        )
         brain = {o.name for o in executor.outputs if o.dtype == "bf16"}
         values = [results[n].view(bfloat16) if n in brain else results[n] for n in self._outputs]
         return namedtupledict("Outputs", self._outputs)(*values)
 
-    def _named(self, inputs: Inputs) -> dict[str, np.ndarray]:
+    @property
+    def on_host(self) -> str:
+        """The operators that run on the host in what was compiled so far, separated by commas; empty: none."""
+        found = {t.label for e in self._versions.values() for t in e.model.tasks if isinstance(t, HostTask)}
+        return ", ".join(sorted(found))
+
+    def _named(self, inputs: Inputs) -> dict[str, Any]:
         if not isinstance(inputs, Mapping):
             names = self._every if len(inputs) == len(self._every) else self._required
             if len(inputs) != len(names):
@@ -93,7 +105,7 @@ class GeccRep(BackendRep):
         unknown = [n for n in inputs if n not in self._every]
         if missing or unknown:
             raise InputError(f"inputs missing: {missing}, unknown: {unknown}; expected {self._required}")
-        return {name: _array(name, value) for name, value in inputs.items()}
+        return {name: _value(value, self._kinds[name]) for name, value in inputs.items()}
 
     def _version(self, shapes: Mapping[str, tuple[int, ...]], fixed: Mapping[str, np.ndarray]) -> Executor:
         """The executor for inputs of these shapes, with `fixed` inputs as constants."""
@@ -142,7 +154,7 @@ class GeccBackend(Backend):
         version = kwargs.pop("opset_version", onnx.defs.onnx_opset_version())
         names = [name for name in node.input if name]
         values = inputs if isinstance(inputs, Mapping) else dict(zip(names, inputs, strict=True))
-        arrays = {name: _array(name, values[name]) for name in dict.fromkeys(names)}
+        arrays = {name: _given(values[name]) for name in dict.fromkeys(names)}
         model = _model_of(node, arrays, outputs_info, version)
         return cls.run_model(model, arrays, device, **kwargs)
 
@@ -162,10 +174,19 @@ def _fixed_shape(info: onnx.ValueInfoProto) -> tuple[int, ...] | None:
     return tuple(d.dim_value for d in kind.shape.dim)
 
 
-def _array(name: str, value: Any) -> np.ndarray:
-    if isinstance(value, list | tuple | dict) or value is None:
-        raise BackendIsNotSupposedToImplementIt(f"input '{name}' is a {type(value).__name__}, expected an array")
-    return np.asarray(value)
+def _value(value: Any, kind: TypeProto) -> Any:
+    """A value as the executor takes it: an array where the model declares a tensor, else the object as it is."""
+    return np.asarray(value) if kind.WhichOneof("value") == "tensor_type" else value
+
+
+def _given(value: Any) -> Any:
+    """A value of a node's input: sequences and empty optionals as they are."""
+    return value if isinstance(value, list | tuple) or value is None else np.asarray(value)
+
+
+def _is_native(value: Any) -> bool:
+    """Whether a value can be an initializer: a tensor, not of strings."""
+    return isinstance(value, np.ndarray) and value.dtype.kind not in "OUST"
 
 
 def _specialised(
@@ -213,25 +234,36 @@ def _compiled(model: ModelProto, options: Options) -> Executor:
     from gecc.runtime.executor import SUPPORTED_ABIS, Executor
 
     try:
-        made = compile(model, opt_level=options.opt_level, target=options.target)
+        host = "forbid" if options.no_host else "allow"
+        made = compile(model, opt_level=options.opt_level, target=options.target, host=host)
     except (UnsupportedError, ShapeError) as error:  # a shape that depends on data cannot be compiled either
         raise BackendIsNotSupposedToImplementIt(f"{type(error).__name__}: {error}") from error
     om = from_bytes(made.to_bytes(), verify="full", abi=SUPPORTED_ABIS)
     return Executor(om, threads=options.threads, affinity=options.affinity, verified=True)
 
 
+def _type_of(name: str, value: Any) -> TypeProto:
+    """The type of an input from its value: sequences are typed by their first element."""
+    helper = onnx.helper
+    if isinstance(value, np.ndarray):
+        kind = helper.np_dtype_to_tensor_dtype(value.dtype) if value.dtype.kind != "U" else TensorProto.STRING
+        return helper.make_tensor_type_proto(kind, value.shape)
+    if isinstance(value, list | tuple) and value:
+        return helper.make_sequence_type_proto(_type_of(name, np.asarray(value[0])))
+    raise InputError(
+        f"input '{name}' is {value!r}, of which no type can be told", hint="make a model and use run_model"
+    )
+
+
 def _model_of(
     node: NodeProto,
-    arrays: Mapping[str, np.ndarray],
+    arrays: Mapping[str, Any],
     outputs_info: Sequence[tuple[np.dtype, tuple[int, ...]]] | None,
     version: int,
 ) -> ModelProto:
     """A model of one node on inputs like `arrays`."""
     helper = onnx.helper
-    inputs = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
-        for name, a in arrays.items()
-    ]
+    inputs = [onnx.ValueInfoProto(name=name, type=_type_of(name, value)) for name, value in arrays.items()]
     names = [name for name in node.output if name]
     if outputs_info is not None:
         kinds = [(helper.np_dtype_to_tensor_dtype(np.dtype(t)), list(s)) for t, s in outputs_info]
@@ -242,7 +274,7 @@ def _model_of(
     graph = helper.make_graph([node], node.op_type, inputs, outputs)
     model = helper.make_model(graph, opset_imports=[opset])
     if outputs_info is None:
-        values = [onnx.numpy_helper.from_array(a, n) for n, a in arrays.items()]
+        values = [onnx.numpy_helper.from_array(a, n) for n, a in arrays.items() if isinstance(a, np.ndarray)]
         probe = ModelProto()
         probe.CopyFrom(model)
         probe.graph.initializer.extend(values)  # values decide shapes and ranks
@@ -250,7 +282,7 @@ def _model_of(
         for output, found in zip(graph.output, inferred.graph.output, strict=True):
             kind = found.type.tensor_type
             known = kind.elem_type != TensorProto.UNDEFINED and kind.HasField("shape")
-            if not known and not found.type.HasField("sequence_type"):
+            if not known and found.type.WhichOneof("value") in (None, "tensor_type"):
                 raise InvalidModelError(f"the type of output '{output.name}' is unknown", hint="give outputs_info")
         del model.graph.output[:]
         model.graph.output.extend(inferred.graph.output)

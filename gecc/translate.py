@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from gecc import api
 from gecc.errors import CliError, InvalidModelError
@@ -16,6 +16,8 @@ from gecc.om.records import OmModel
 if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
+
+    from gecc.report import Report
 
 Form: TypeAlias = Literal["onnx", "mlir", "om"]
 
@@ -40,6 +42,8 @@ class Subject:
     ctx: Context
     module: ModuleOp | None = None
     om: OmModel | None = None
+    report: Report | None = None
+    """What runs where, of an ONNX model."""
 
     def as_module(self) -> ModuleOp:
         """The module; of an om, its text form."""
@@ -52,16 +56,25 @@ class Subject:
         return self.module
 
 
-def read(path: str, form: Form, input_shapes: Mapping[str, Sequence[int]] | None = None) -> Subject:
+def read(
+    path: str,
+    form: Form,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    *,
+    input_values: Mapping[str, Any] | None = None,
+    host: api.Host = "allow",
+) -> Subject:
     """Read a model. Raises GeccError of the kind that fits, ParseError for text that is no module."""
     from gecc.context import make_context
 
-    if input_shapes and form != "onnx":
-        raise CliError(f"input shapes are for ONNX models; the sizes in '{path}' are fixed")
+    if (input_shapes or input_values) and form != "onnx":
+        what = "input shapes" if input_shapes else "input values"
+        raise CliError(f"{what} are for ONNX models; the sizes in '{path}' are fixed")
     ctx = make_context()
     match form:
         case "onnx":
-            return Subject(ctx, api.import_model(ctx, path, input_shapes))
+            module, report = api.import_reported(ctx, path, input_shapes, input_values=input_values, host=host)
+            return Subject(ctx, module, report=report)
         case "om":
             from gecc.om.reader import read
 

@@ -6,6 +6,7 @@ import argparse
 import gc
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 from gecc.errors import CliError, GeccError
 
@@ -74,6 +75,15 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
         help="sizes of the inputs of an ONNX model: 'x:1,3,48,192;y:2,4'",
     )
     add(
+        "--input-value",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="fix an input of an ONNX model to a value, which may decide shapes: a number, 2,3,4, JSON, or a file "
+        ".npy or .pb; repeatable",
+    )
+    add("--no-host", action="store_true", help="refuse what has no native form, instead of running it on the host")
+    add(
         "-O",
         dest="level",
         choices=[level[1:] for level in PIPELINES],
@@ -96,6 +106,41 @@ def input_shapes(args: argparse.Namespace) -> dict[str, tuple[int, ...]]:
     from gecc.frontend.onnx.inputs import parse_input_shape
 
     return parse_input_shape(args.input_shape)
+
+
+def input_values(args: argparse.Namespace) -> dict[str, Any]:
+    """The values given by --input-value. Raises CliError for another syntax, InputError for an unreadable file."""
+    found: dict[str, Any] = {}
+    for argument in args.input_value:
+        name, equals, text = argument.partition("=")
+        if not equals or not name:
+            raise CliError(f"'{argument}' is no value of an input", hint="expected NAME=VALUE, such as shape=2,3,4")
+        if name in found:
+            raise CliError(f"the value of input '{name}' is given twice")
+        found[name] = _value(name, text)
+    return found
+
+
+def _value(name: str, text: str) -> Any:
+    import json
+
+    if text.endswith((".npy", ".npz", ".pb")):
+        from gecc.debug.feeds import read_array
+
+        return read_array(text)
+    text = text.strip()
+    try:
+        return json.loads(f"[{text}]" if "," in text and not text.startswith("[") else text)
+    except ValueError:
+        raise CliError(
+            f"'{text}' is no value for input '{name}'",
+            hint="expected a number, numbers separated by commas, JSON, or a file .npy or .pb",
+        ) from None
+
+
+def host(args: argparse.Namespace) -> Literal["allow", "forbid"]:
+    """Whether parts of a model may run on the host."""
+    return "forbid" if args.no_host else "allow"
 
 
 def positive(text: str) -> int:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from gecc.errors import CliError
-from gecc.tools.cli import add_compile_options, input_shapes, opt_level, positive, run_tool
+from gecc.tools.cli import add_compile_options, host, input_shapes, opt_level, positive, run_tool
 
 EPILOG = """\
 Values are checked first. Then the runtimes take turns, with a pause between them; printed are the median and the
@@ -61,6 +61,8 @@ def _run(argv: Sequence[str] | None) -> int:
     from gecc.debug.compare import TOLERANCE, table
     from gecc.debug.peers import parse_peers
 
+    if args.input_value:
+        raise CliError("--input-value does not go with peers, which take every input at every run")
     settings = bench.Settings(
         rounds=args.rounds, seed=args.seed, tolerance=TOLERANCE if args.tolerance is None else args.tolerance
     )
@@ -71,6 +73,7 @@ def _run(argv: Sequence[str] | None) -> int:
         input_shapes=input_shapes(args),
         opt_level=opt_level(args),
         target=args.target,
+        host=host(args),
         settings=settings,
     )
     if args.json:

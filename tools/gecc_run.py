@@ -16,7 +16,16 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from gecc.errors import CliError
-from gecc.tools.cli import FAILED, add_compile_options, input_shapes, opt_level, positive, run_tool
+from gecc.tools.cli import (
+    FAILED,
+    add_compile_options,
+    host,
+    input_shapes,
+    input_values,
+    opt_level,
+    positive,
+    run_tool,
+)
 
 if TYPE_CHECKING:
     from gecc.api import Model
@@ -83,10 +92,14 @@ def _run(argv: Sequence[str] | None) -> int:
             raise CliError(f"--compare takes one peer, found '{args.compare}'")
         if original is None:
             raise CliError("the peer needs the ONNX model", hint="--model names it")
+        if args.input_value:
+            raise CliError("--compare does not go with --input-value: the peer takes every input at every run")
     elif args.model is not None or args.tolerance is not None:
         raise CliError("--model and --tolerance are for --compare")
     from gecc import api
 
+    if args.input_value and not _is_onnx(args.model_file):
+        raise CliError(f"--input-value is for ONNX models; the inputs of '{args.model_file}' are fixed")
     model = _compile(args) if _is_onnx(args.model_file) else args.model_file
     with api.load(model, threads=args.threads, affinity=_affinity(args.affinity), verify=args.verify) as executor:
         feeds = _feeds(args, executor, original)
@@ -129,7 +142,14 @@ def _affinity(text: str) -> Any:
 def _compile(args: argparse.Namespace) -> Model:
     from gecc import api
 
-    return api.compile(args.model_file, input_shapes=input_shapes(args), opt_level=opt_level(args), target=args.target)
+    return api.compile(
+        args.model_file,
+        input_shapes=input_shapes(args),
+        input_values=input_values(args),
+        opt_level=opt_level(args),
+        target=args.target,
+        host=host(args),
+    )
 
 
 def _feeds(args: argparse.Namespace, executor: Executor, original: str | None) -> dict[str, Any]:
@@ -140,10 +160,13 @@ def _feeds(args: argparse.Namespace, executor: Executor, original: str | None) -
     missing = [io for io in executor.inputs if io.name not in feeds]
     if not missing:
         return feeds
+    if objects := [f"'{io.name}' {io.dtype}" for io in missing if io.slot >= 0]:
+        raise CliError(f"no random value for {', '.join(objects)}", hint="give it with --input")
     if original is None:
         drawn = random_inputs(executor.inputs, args.seed)
     else:
-        drawn = random_of_onnx(original, {io.name: io.shape for io in executor.inputs}, args.seed)
+        shapes = {io.name: io.shape for io in executor.inputs if io.slot < 0}
+        drawn = random_of_onnx(original, shapes, args.seed, input_values(args))
     if args.input:
         print(f"random: {', '.join(io.name for io in missing)}")
     return feeds | {io.name: drawn[io.name] for io in missing}
@@ -186,8 +209,12 @@ def _print_outputs(results: dict[str, Any]) -> None:
     import numpy as np
 
     for name, array in results.items():
+        if not isinstance(array, np.ndarray):
+            size = f" of {len(array)}" if isinstance(array, list | dict) else ""
+            print(f"{name}: {'nothing' if array is None else type(array).__name__}{size}")
+            continue
         line = f"{name}: {array.dtype}{list(array.shape)}"
-        if array.size:
+        if array.size and array.dtype.kind not in "OUS":
             wide = array.astype(np.float64)
             line += f" min {wide.min():.6g} mean {wide.mean():.6g} max {wide.max():.6g}"
         print(line)

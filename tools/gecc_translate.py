@@ -3,6 +3,7 @@
     gecc-translate model.onnx -o model.om
     gecc-translate model.onnx -O2 --stage fused -o fused.mlir
     gecc-translate model.om -o model.mlir
+    gecc-translate --check model.onnx
     gecc-translate model.om --info
     gecc-translate model.om --diff other.om
 
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.cli import FAILED, add_compile_options, input_shapes, opt_level, run_tool
+from gecc.tools.cli import FAILED, add_compile_options, host, input_shapes, input_values, opt_level, run_tool
 
 if TYPE_CHECKING:
     from gecc.translate import Form
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 EPILOG = """\
 Forms are told apart by extension: .onnx, .mlir (text of any level, weights beside it in FILE.weights), .om.
 ONNX becomes text as imported; with -O or --stage the passes of that level run on it first. A module of any level can
-be compiled on to an om. ONNX written from the ge level runs anywhere; from later levels it is a picture for Netron.
+be compiled on to an om. What of an ONNX model runs on the host, and why, is said on stderr. ONNX written from the ge level runs anywhere; from later levels it is a picture for Netron.
 Exit code: 0 success, 1 the model is wrong or cannot be compiled, 2 the command line is wrong or a file unwritable.
 """
 
@@ -57,6 +58,12 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--elide", action="store_true", help="with text: no file of weights; it cannot be compiled then"
     )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="print where every node of an ONNX model would run, and why, without compiling; exit code 1 when one can "
+        "run nowhere",
+    )
     add_compile_options(parser)
     parser.add_argument("--stage", choices=STAGES, help="with text and ONNX: run passes to the end of this stage")
     return parser
@@ -73,6 +80,8 @@ def _run(argv: Sequence[str] | None) -> int:
     args = make_parser().parse_args(argv)
     output: str | None = args.output
     source = args.source or translate.form_of(args.input, "--from")
+    if args.check:
+        return _check(args, source)
     view = "info" if args.info else "disassemble" if args.disassemble else "json" if _is_json(args) else None
     if args.diff is not None:
         return _diff(args.input, args.diff)
@@ -88,7 +97,9 @@ def _run(argv: Sequence[str] | None) -> int:
         raise CliError(f"--elide is about text, the output is {result}")
     if args.stage and result == "om":
         raise CliError("--stage is about text and ONNX, the output is om")
-    subject = translate.read(args.input, source, input_shapes(args))
+    subject = translate.read(args.input, source, input_shapes(args), input_values=input_values(args), host=host(args))
+    if subject.report is not None and (said := subject.report.short()):
+        print(said, file=sys.stderr)
     if output is not None and result == "om":
         print(translate.write_om(subject, output, opt_level=opt_level(args), target=args.target))
         return 0
@@ -99,6 +110,23 @@ def _run(argv: Sequence[str] | None) -> int:
         return 0
     said = translate.write_text(subject, output, elide=args.elide)
     print(said, end="" if output is None else "\n")
+    return 0
+
+
+def _check(args: argparse.Namespace, source: str) -> int:
+    from gecc import api
+
+    if source != "onnx":
+        raise CliError(f"--check is for ONNX models, '{args.input}' is {source}")
+    if args.output is not None or args.stage is not None:
+        raise CliError("--check writes nothing and runs no passes", hint="leave out -o and --stage")
+    report, error = api.check(
+        args.input, input_shapes=input_shapes(args), input_values=input_values(args), host=host(args)
+    )
+    print(report.full())
+    if error is not None:
+        print(f"error: {error}", file=sys.stderr)
+        return FAILED
     return 0
 
 

@@ -17,12 +17,16 @@ from gecc.dialects.fused.body import Body, Scalar
 from gecc.dialects.fused.build import BodyFn, EpilogueFn, broadcast_load, epilogue_region, generic, region
 from gecc.dialects.fused.control import IfOp, WhileOp
 from gecc.dialects.fused.generic_op import COMBINERS, GenericOp
+from gecc.dialects.fused.host import HostOp
 from gecc.dialects.fused.scalar import CheckIndexOp, LoadOp, YieldOp
 from gecc.dialects.fused.storage import ConstOp, ViewOp
 
 Fused = Dialect(
     "fused",
-    [ConstOp, ViewOp, GenericOp, MatmulOp, ConvOp, SoftmaxOp, NormOp, LoadOp, CheckIndexOp, YieldOp, IfOp, WhileOp],
+    [
+        *(ConstOp, ViewOp, GenericOp, MatmulOp, ConvOp, SoftmaxOp, NormOp, HostOp),
+        *(LoadOp, CheckIndexOp, YieldOp, IfOp, WhileOp),
+    ],
     [],
 )
 
@@ -37,6 +41,7 @@ __all__ = [
     "Fused",
     "FusedOp",
     "GenericOp",
+    "HostOp",
     "IfOp",
     "LoadOp",
     "MatmulOp",

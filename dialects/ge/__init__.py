@@ -6,7 +6,7 @@ encoding (`#ge.layout<NHWC>`, none is row-major) and never changes what an opera
 
 from xdsl.ir import Dialect
 
-from gecc.dialects.ge.attrs import LAYOUTS, LayoutAttr, WeightAttr
+from gecc.dialects.ge.attrs import FIXED_NAMES, FIXED_VALUES, LAYOUTS, LayoutAttr, WeightAttr
 from gecc.dialects.ge.base import OPS, GeOp, ge_op, mismatch
 from gecc.dialects.ge.const import Const, ConstValue, const, const_ints, const_type, dense
 from gecc.dialects.ge.control import Control, If, While, Yield, is_true
@@ -21,6 +21,7 @@ from gecc.dialects.ge.dynamic import (
     reshaped,
     spread_pads,
 )
+from gecc.dialects.ge.host import HostCall, HostOp, TensorHostCall
 from gecc.dialects.ge.indexing import (
     DepthToSpace,
     Gather,
@@ -43,6 +44,7 @@ from gecc.dialects.ge.movement import (
     slice_bounds,
 )
 from gecc.dialects.ge.norm import BatchNorm, LayerNorm, LogSoftmax, RMSNorm, Softmax
+from gecc.dialects.ge.objects import ObjectType, is_object
 from gecc.dialects.ge.ordering import CumProd, CumSum, Cumulative, ReverseSequence, TopK
 from gecc.dialects.ge.pointwise import (
     TABLE,
@@ -127,6 +129,7 @@ from gecc.dialects.ge.reduce import (
     ReduceSum,
 )
 from gecc.dialects.ge.resize import CROP, DynResize, Resampling, Resize, scaled_extent
+from gecc.dialects.ge.sampling import Col2Im, DeformableOffsets, GridSample, RoiAlign
 from gecc.dialects.ge.scatter import Scatter, ScatterElements, ScatterND
 from gecc.dialects.ge.shape import ConstantOfShape, Range, Shape, Size
 from gecc.dialects.ge.types import (
@@ -157,13 +160,15 @@ from gecc.dialects.ge.types import (
     tensor_type,
 )
 
-GE = Dialect("ge", [*OPS, Yield], [WeightAttr, LayoutAttr])
+GE = Dialect("ge", [*OPS, Yield, HostOp], [WeightAttr, LayoutAttr, ObjectType])
 
 __all__ = [
     "ANY",
     "BOOL",
     "CROP",
     "DYNAMIC",
+    "FIXED_NAMES",
+    "FIXED_VALUES",
     "FLOAT",
     "GE",
     "INTEGER",
@@ -198,6 +203,7 @@ __all__ = [
     "Cast",
     "Ceil",
     "ClipByValue",
+    "Col2Im",
     "Concat",
     "Const",
     "ConstValue",
@@ -212,6 +218,7 @@ __all__ = [
     "CumProd",
     "CumSum",
     "Cumulative",
+    "DeformableOffsets",
     "DepthToSpace",
     "Dequantize",
     "DynExpand",
@@ -237,8 +244,11 @@ __all__ = [
     "GlobalMaxPool",
     "Greater",
     "GreaterEqual",
+    "GridSample",
     "HardSigmoid",
     "HardSwish",
+    "HostCall",
+    "HostOp",
     "Identity",
     "If",
     "IsNan",
@@ -261,6 +271,7 @@ __all__ = [
     "Mod",
     "Mul",
     "Neg",
+    "ObjectType",
     "PRelu",
     "Pad",
     "Pointwise",
@@ -283,6 +294,7 @@ __all__ = [
     "Reshape",
     "Resize",
     "ReverseSequence",
+    "RoiAlign",
     "Round",
     "Rsqrt",
     "Scatter",
@@ -305,6 +317,7 @@ __all__ = [
     "Sub",
     "Tan",
     "Tanh",
+    "TensorHostCall",
     "Tile",
     "TopK",
     "TransData",
@@ -327,6 +340,7 @@ __all__ = [
     "ge_op",
     "int_attr",
     "ints_attr",
+    "is_object",
     "is_true",
     "known",
     "layout",

@@ -14,9 +14,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from gecc.weights.attribute import WeightAttr
 
-__all__ = ["LAYOUTS", "LayoutAttr", "WeightAttr"]
+__all__ = ["FIXED_NAMES", "FIXED_VALUES", "LAYOUTS", "LayoutAttr", "WeightAttr"]
 
 _T = TypeVar("_T")
+
+FIXED_NAMES, FIXED_VALUES = "ge.fixed_names", "ge.fixed_values"
+"""Module attributes: the inputs that were fixed when the model was imported, and their values (weights), in order."""
 
 LAYOUTS: dict[str, tuple[int, ...]] = {"NHWC": (0, 2, 3, 1)}
 """Layout name -> for each physical dimension, outermost first, the logical dimension (NCHW) stored there."""

@@ -74,7 +74,12 @@ class GeOp(IRDLOperation):
         variadic = bool(self.get_irdl_definition().results) and self._variadic_results()
         super().__init__(operands=operands, result_types=[types] if variadic else types, properties=attrs)
         if result_types is None:
-            for result, type in zip(self.results, self.infer(), strict=True):
+            try:
+                inferred = self.infer()
+            except VerifyException:
+                self.drop_all_references()  # else the operands count a use that came into no block
+                raise
+            for result, type in zip(self.results, inferred, strict=True):
                 result._type = type
 
     @classmethod

@@ -19,6 +19,7 @@ from xdsl.ir import Dialect
 
 from gecc.dialects.tile.control import GotoOp, IfOp, Jump, LabelOp, SwitchOp, WhileOp
 from gecc.dialects.tile.graph import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp, int_array
+from gecc.dialects.tile.host import HostOp, SlotOp
 from gecc.dialects.tile.kernel import (
     COMBINERS,
     CheckIndexOp,
@@ -39,6 +40,7 @@ __all__ = [
     "CheckIndexOp",
     "FillOp",
     "GotoOp",
+    "HostOp",
     "IfOp",
     "InputOp",
     "Jump",
@@ -51,6 +53,7 @@ __all__ = [
     "OutputOp",
     "ReturnOp",
     "ScratchOp",
+    "SlotOp",
     "StoreOp",
     "StoreTileOp",
     "SwitchOp",
@@ -78,6 +81,8 @@ Tile = Dialect(
         MmaOp,
         StoreTileOp,
         LaunchOp,
+        HostOp,
+        SlotOp,
         WeightOp,
         ViewOp,
         InputOp,

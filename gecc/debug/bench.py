@@ -67,6 +67,7 @@ def bench(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     opt_level: str = "O2",
     target: str = "host",
+    host: api.Host = "allow",
     settings: Settings | None = None,
 ) -> list[Timing]:
     """Compile `model`, check its values against each peer's, and measure all of them at each number of threads.
@@ -74,7 +75,7 @@ def bench(
     Raises WrongValues when an output differs by more than the tolerance.
     """
     settings = settings or Settings()
-    compiled = api.compile(model, input_shapes=input_shapes, opt_level=opt_level, target=target)
+    compiled = api.compile(model, input_shapes=input_shapes, opt_level=opt_level, target=target, host=host)
     feeds = random_of_onnx(model, {io.name: io.shape for io in compiled.inputs}, settings.seed)
     timings: list[Timing] = []
     for count in threads:

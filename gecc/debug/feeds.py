@@ -96,10 +96,12 @@ def _reason(error: Exception) -> str:
 def random_inputs(inputs: Sequence[IoDesc], seed: int = 0) -> dict[str, Array]:
     """Random arrays for inputs of which nothing but the type is known: normal floats, and integers 0 and 1.
 
-    0 and 1 are legal as a mask, as a flag and as an index of any table with two rows.
+    0 and 1 are legal as a mask, as a flag and as an index of any table with two rows. Inputs that are objects have none.
     """
     arrays: dict[str, Array] = {}
     for i, io in enumerate(inputs):
+        if io.slot >= 0:
+            continue
         rng = np.random.default_rng([seed, i])
         dtype = Binder.dtype(io)
         if io.dtype == "bf16":  # the upper half of an f32
@@ -112,15 +114,21 @@ def random_inputs(inputs: Sequence[IoDesc], seed: int = 0) -> dict[str, Array]:
     return arrays
 
 
-def write_npz(path: str, arrays: dict[str, Array]) -> None:
-    """Write arrays by name, all or nothing. Raises CliError when the file cannot be written."""
+def write_npz(path: str, arrays: Mapping[str, Any]) -> None:
+    """Write arrays by name, all or nothing; strings as numpy's own. Raises CliError when the file cannot be written, or
+    a value is no array."""
     from gecc.files import whole_file
 
+    if others := [f"'{n}' ({type(a).__name__})" for n, a in arrays.items() if not isinstance(a, np.ndarray)]:
+        raise CliError(f"a .npz holds arrays alone, not {', '.join(others)}")
+    arrays = {n: a.astype(np.str_) if a.dtype.kind == "O" else a for n, a in arrays.items()}
     with whole_file(path) as file:
         np.savez(file, allow_pickle=False, **arrays)
 
 
-def random_of_onnx(model: str, shapes: Mapping[str, Sequence[int]], seed: int = 0) -> dict[str, Array]:
+def random_of_onnx(
+    model: str, shapes: Mapping[str, Sequence[int]], seed: int = 0, values: Mapping[str, Any] | None = None
+) -> dict[str, Array]:
     """Random inputs for an ONNX model with these input shapes, each from what the graph can take of it."""
     from gecc.api import import_model
     from gecc.context import make_context
@@ -128,4 +136,4 @@ def random_of_onnx(model: str, shapes: Mapping[str, Sequence[int]], seed: int = 
     from gecc.weights import store_of
 
     ctx = make_context()
-    return draw_inputs(import_model(ctx, model, shapes), store_of(ctx), seed)
+    return draw_inputs(import_model(ctx, model, shapes, input_values=values), store_of(ctx), seed)

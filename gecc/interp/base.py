@@ -23,6 +23,7 @@ from xdsl.interpreters.func import FuncFunctions
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef
 
+from gecc.dialects.ge.objects import ObjectType
 from gecc.errors import InputError, InvalidModelError
 from gecc.rewrite import location_names
 from gecc.weights import WeightAttr, WeightStore, element_type, numpy_dtype
@@ -230,7 +231,7 @@ def _names(main: func.FuncOp, attribute: str, prefix: str, count: int) -> list[s
     return [n.data if isinstance(n, StringAttr) else str(n) for n in named]
 
 
-def _arguments(main: func.FuncOp, inputs: Mapping[str, Array] | Sequence[Array], env: Env) -> tuple[Array, ...]:
+def _arguments(main: func.FuncOp, inputs: Mapping[str, Any] | Sequence[Any], env: Env) -> tuple[Any, ...]:
     names = input_names(main)
     if not isinstance(inputs, Mapping):
         if len(inputs) != len(names):
@@ -243,7 +244,9 @@ def _arguments(main: func.FuncOp, inputs: Mapping[str, Array] | Sequence[Array],
     return tuple(_argument(n, inputs[n], arg, env) for n, arg in zip(names, main.args, strict=True))
 
 
-def _argument(name: str, array: Array, arg: SSAValue, env: Env) -> Array:
+def _argument(name: str, array: Any, arg: SSAValue, env: Env) -> Any:
+    if isinstance(arg.type, ObjectType):
+        return array
     if not isinstance(arg.type, TensorType):
         raise InvalidModelError(f"input '{name}' has type {arg.type}, expected a tensor")
     array = np.asarray(array)

@@ -15,6 +15,7 @@ from gecc.dialects.fused import (
     ConvOp,
     FusedOp,
     GenericOp,
+    HostOp,
     MatmulOp,
     NormOp,
     SoftmaxOp,
@@ -23,6 +24,7 @@ from gecc.dialects.fused import (
 )
 from gecc.dialects.ge.types import layout
 from gecc.interp.base import Env, meaning
+from gecc.interp.host_call import run_call
 from gecc.interp.region import Box, full_box, run_region
 from gecc.interp.scalar import F32, Array, scalar_dtype, signless_view, unsigned_view
 
@@ -211,3 +213,9 @@ def norm(env: Env, op: NormOp, inputs: Sequence[Array]) -> Array:
         variance = np.mean(np.square(x), axis=axes, keepdims=True)
         x = x / np.sqrt(variance + x.dtype.type(op.epsilon.value.data))
     return run.finish(run.map(1, x))
+
+
+@meaning(HostOp)
+def host(env: Env, op: HostOp, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A program on the values of the operands."""
+    return tuple(run_call(op, inputs, env.store))

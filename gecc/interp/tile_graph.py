@@ -16,15 +16,18 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, SSAValue
 
 from gecc.dialects.ge.attrs import LayoutAttr
+from gecc.dialects.ge.objects import ObjectType, is_object
 from gecc.dialects.tile import (
     AllocOp,
     GotoOp,
+    HostOp,
     IfOp,
     InputOp,
     Jump,
     LabelOp,
     LaunchOp,
     OutputOp,
+    SlotOp,
     SwitchOp,
     ViewOp,
     WeightOp,
@@ -32,6 +35,7 @@ from gecc.dialects.tile import (
     YieldOp,
 )
 from gecc.errors import InputError, PassError
+from gecc.interp.host_call import run_call
 from gecc.rewrite import location_names
 from gecc.weights import WeightStore
 from gecc.weights.dtypes import item_bytes, numpy_dtype
@@ -54,27 +58,30 @@ def find_graph(module: ModuleOp) -> FuncOp:
 
 def run_graph(
     function: FuncOp,
-    inputs: Sequence[Array],
+    inputs: Sequence[Any],
     run_kernel: RunKernel,
     weights: WeightStore,
     *,
     reverse_phases: bool = False,
-) -> list[Array]:
+) -> list[Any]:
     """The outputs of a function of launches: on tensors, on memory, or on memory with offsets and phases.
 
-    `inputs` have the shapes and dtypes of the graph's inputs. With `reverse_phases` the launches of a phase run last to
+    `inputs` have the shapes and dtypes of the graph's inputs; objects are Python objects. With `reverse_phases` the
+    launches of a phase run last to
     first, which must not matter. Raises InputError for inputs that do not fit, PassError for IR that is none of the
     three forms or whose buffers do not fit the arena.
     """
-    if any(isinstance(op, LaunchOp) and op.results_ for op in function.walk()) or function.body.block.args:
+    if any(isinstance(op, LaunchOp | HostOp) and op.results_ for op in function.walk()) or function.body.block.args:
         return _run_on_tensors(function, inputs, run_kernel, weights)
     return _GraphMemory(function, inputs, weights).run(run_kernel, reverse_phases)
 
 
-def _check_inputs(types: Sequence[Attribute], inputs: Sequence[Array]) -> None:
+def _check_inputs(types: Sequence[Attribute], inputs: Sequence[Any]) -> None:
     if len(types) != len(inputs):
         raise InputError(f"found {len(inputs)} inputs, expected {len(types)}")
     for i, (type, array) in enumerate(zip(types, inputs, strict=True)):
+        if isinstance(type, ObjectType):
+            continue
         shape, dtype = physical_shape(type), _dtype(type)
         if array.shape != shape or array.dtype != dtype:
             raise InputError(f"input {i} is {array.dtype}{list(array.shape)}, expected {dtype}{list(shape)}")
@@ -124,19 +131,22 @@ def _constant(op: WeightOp, weights: WeightStore) -> Array:
     return data
 
 
-def _run_on_tensors(
-    function: FuncOp, inputs: Sequence[Array], run_kernel: RunKernel, weights: WeightStore
-) -> list[Array]:
+def _run_on_tensors(function: FuncOp, inputs: Sequence[Any], run_kernel: RunKernel, weights: WeightStore) -> list[Any]:
     block = function.body.block
     _check_inputs([arg.type for arg in block.args], inputs)
-    data: dict[SSAValue, Array] = {arg: _bytes_of(array).copy() for arg, array in zip(block.args, inputs, strict=True)}
+    data: dict[SSAValue, Any] = {
+        arg: array if is_object(arg) else _bytes_of(array).copy() for arg, array in zip(block.args, inputs, strict=True)
+    }
     results = _run_block(block, data, run_kernel, weights)
     end = block.last_op
     assert end is not None
-    return [_typed(d, x.type, writeable=True).copy() for d, x in zip(results, end.operands, strict=True)]
+    return [
+        d if is_object(x) else _typed(d, x.type, writeable=True).copy()
+        for d, x in zip(results, end.operands, strict=True)
+    ]
 
 
-def _run_block(block: Block, data: dict[SSAValue, Array], run_kernel: RunKernel, weights: WeightStore) -> list[Array]:
+def _run_block(block: Block, data: dict[SSAValue, Any], run_kernel: RunKernel, weights: WeightStore) -> list[Any]:
     """Run launches on tensors, branches and loops; the bytes of what the block returns or yields."""
     for op in block.ops:
         match op:
@@ -149,6 +159,10 @@ def _run_block(block: Block, data: dict[SSAValue, Array], run_kernel: RunKernel,
                     data[result] = np.full(_nbytes(result.type), POISON, np.uint8)
                 ins = [_typed(data[x], x.type, writeable=False) for x in op.inputs]
                 run_kernel(op, ins, [_typed(data[x], x.type, writeable=True) for x in op.results_])
+            case HostOp():
+                ins = [data[x] if is_object(x) else _typed(data[x], x.type, writeable=False) for x in op.inputs]
+                for result, value in zip(op.results_, run_call(op, ins, weights), strict=True):
+                    data[result] = value if is_object(result) else _bytes_of(_fitting(op, value, result.type))
             case IfOp():
                 body = op.then_body if data[op.condition][0] else op.else_body
                 data.update(zip(op.results, _run_block(body.block, data, run_kernel, weights), strict=True))
@@ -161,7 +175,7 @@ def _run_block(block: Block, data: dict[SSAValue, Array], run_kernel: RunKernel,
     raise PassError("a graph of launches does not end in func.return or tile.yield")
 
 
-def _run_loop(op: WhileOp, data: dict[SSAValue, Array], run_kernel: RunKernel, weights: WeightStore) -> None:
+def _run_loop(op: WhileOp, data: dict[SSAValue, Any], run_kernel: RunKernel, weights: WeightStore) -> None:
     go, carried = bool(data[op.condition][0]), [data[init] for init in op.inits]
     wholes = [np.full(_nbytes(result.type), POISON, np.uint8) for result in op.results[len(carried) :]]
     while go:
@@ -175,15 +189,28 @@ def _run_loop(op: WhileOp, data: dict[SSAValue, Array], run_kernel: RunKernel, w
     data.update(zip(op.results, [*carried, *wholes], strict=True))
 
 
+def _fitting(op: HostOp, value: Any, type: Attribute) -> Array:
+    """A result of the host as the array that its type says. Raises InputError when it is not."""
+    array = np.asarray(value)
+    shape, dtype = physical_shape(type), _dtype(type)
+    if array.shape != shape or array.dtype != dtype:
+        raise InputError(f"{op.spelled} gave {array.dtype}{list(array.shape)}, expected {dtype}{list(shape)}")
+    return array
+
+
 class _GraphMemory:
     """The memory of one run: arena, inputs, outputs, weights, and for each memref its bytes."""
 
-    def __init__(self, function: FuncOp, inputs: Sequence[Array], weights: WeightStore) -> None:
+    def __init__(self, function: FuncOp, inputs: Sequence[Any], weights: WeightStore) -> None:
         self.function = function
+        self.weights = weights
+        self.objects: dict[SSAValue, Any] = {}
         self.spans: dict[AllocOp, tuple[int, int]] = {}
         self.data: dict[SSAValue, Array] = {}
         self.root: dict[SSAValue, SSAValue] = {}
         self.outputs: dict[int, Array] = {}
+        self.returned: dict[int, SSAValue] = {}
+        """Graph outputs that are objects."""
         ops = list(function.body.block.ops)
         allocs = [op for op in ops if isinstance(op, AllocOp)]
         self.arena = np.full(self._place(allocs), POISON, np.uint8)
@@ -206,11 +233,16 @@ class _GraphMemory:
                     self.root[op.result] = self.root[op.source]
                     self.data[op.result] = self.data[op.source][op.offset.value.data :]
                     self._check_size(op.result)
-                case LaunchOp() | Jump() | ReturnOp():
+                case SlotOp():
+                    if op.input is not None:
+                        self.objects[op.result] = inputs[op.input.value.data]
+                    for number in () if op.returned is None else op.returned.get_values():
+                        self.returned[int(number)] = op.result
+                case LaunchOp() | HostOp() | Jump() | ReturnOp():
                     pass
                 case _:
                     raise PassError(f"{op.name} in a graph on memory, expected operations of the tile dialect")
-        self.steps = [op for op in ops if isinstance(op, LaunchOp | Jump)]
+        self.steps = [op for op in ops if isinstance(op, LaunchOp | HostOp | Jump)]
 
     def _bind(self, value: SSAValue, data: Array) -> None:
         self.data[value] = data
@@ -222,13 +254,18 @@ class _GraphMemory:
         if have < need:
             raise PassError(f"memory of type {value.type} has {have} bytes, expected at least {need}")
 
-    def _check_interface(self, given: Sequence[InputOp], inputs: Sequence[Array]) -> None:
+    def _check_interface(self, given: Sequence[InputOp], inputs: Sequence[Any]) -> None:
         signature = self.function.attributes.get("tile.signature")
         if isinstance(signature, FunctionType):
             _check_inputs(list(signature.inputs), inputs)
         else:
             _check_inputs([op.result.type for op in given], inputs)
-        if [op.index.value.data for op in given] != list(range(len(given))):
+        slots = [
+            op.input.value.data
+            for op in self.function.body.block.ops
+            if isinstance(op, SlotOp) and op.input is not None
+        ]
+        if sorted([*slots, *(op.index.value.data for op in given)]) != list(range(len(given) + len(slots))):
             raise PassError(f"tile.input indices are {[op.index.value.data for op in given]}, expected 0, 1, ...")
 
     def _place(self, allocs: Sequence[AllocOp]) -> int:
@@ -244,8 +281,8 @@ class _GraphMemory:
             top = max(top, start + op.bytes.value.data)
         return top
 
-    def run(self, run_kernel: RunKernel, reverse_phases: bool) -> list[Array]:
-        numbered: dict[int, list[LaunchOp | Jump]] = {}
+    def run(self, run_kernel: RunKernel, reverse_phases: bool) -> list[Any]:
+        numbered: dict[int, list[LaunchOp | HostOp | Jump]] = {}
         for number, op in enumerate(self.steps):
             numbered.setdefault(number if op.phase is None else op.phase.value.data, []).append(op)
         phases = [numbered[number] for number in sorted(numbered)]
@@ -259,12 +296,23 @@ class _GraphMemory:
                     case LaunchOp():
                         ins = [_typed(self.data[x], x.type, writeable=False) for x in op.inputs]
                         run_kernel(op, ins, [self._output(op, x) for x in op.outputs])
+                    case HostOp():
+                        self._call(op)
                     case Jump():
                         following = self._target(op, labels, following)
             if following > number:  # else what the loop keeps lives on
                 self._poison_dead(number, last)
             number = following
-        return [self.outputs[i] for i in sorted(self.outputs)]
+        results: dict[int, Any] = {**self.outputs, **{i: self.objects[x] for i, x in self.returned.items()}}
+        return [results[i] for i in sorted(results)]
+
+    def _call(self, op: HostOp) -> None:
+        ins = [self.objects[x] if is_object(x) else _typed(self.data[x], x.type, writeable=False) for x in op.inputs]
+        for place, value in zip(op.outputs, run_call(op, ins, self.weights), strict=True):
+            if is_object(place):
+                self.objects[place] = value
+            else:
+                self._output(op, place)[...] = _fitting(op, value, place.type)
 
     def _target(self, op: Jump, labels: dict[int, int], following: int) -> int:
         """Where a run goes on after a label or jump."""
@@ -280,7 +328,7 @@ class _GraphMemory:
             case _:
                 return following
 
-    def _output(self, op: LaunchOp, value: SSAValue) -> Array:
+    def _output(self, op: LaunchOp | HostOp, value: SSAValue) -> Array:
         owner = self.root[value].owner
         if not isinstance(owner, AllocOp | OutputOp):
             names = location_names(op)
@@ -289,7 +337,7 @@ class _GraphMemory:
         return _typed(self.data[value], value.type, writeable=True)
 
     def _last_phases(
-        self, phases: Sequence[Sequence[LaunchOp | Jump]], labels: dict[int, int]
+        self, phases: Sequence[Sequence[LaunchOp | HostOp | Jump]], labels: dict[int, int]
     ) -> dict[AllocOp, tuple[int, int]]:
         """Buffer -> first and last phase in which a step touches it; a loop keeps what is made before it."""
         found: dict[AllocOp, tuple[int, int]] = {}
@@ -300,6 +348,8 @@ class _GraphMemory:
         for number, phase in enumerate(phases):
             for op in phase:
                 for value in op.operands:
+                    if is_object(value):
+                        continue
                     owner = self.root[value].owner
                     if isinstance(owner, AllocOp):
                         found[owner] = (found.get(owner, (number, 0))[0], number)
@@ -329,7 +379,7 @@ class _GraphMemory:
                 self.arena[a:b] = POISON
 
 
-def _jumps_to(op: LaunchOp | Jump) -> list[int]:
+def _jumps_to(op: LaunchOp | HostOp | Jump) -> list[int]:
     match op:
         case GotoOp():
             return [op.label.value.data]

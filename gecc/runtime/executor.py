@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gecc.errors import GeccError, InputError, KernelError, OmError, UnsupportedError
+from gecc.om.fixed import fixed_inputs
 from gecc.om.reader import Verify, read
 from gecc.om.records import IoDesc, KernelTask, OmModel, Operand, Space
 from gecc.om.verifier import check_abi, verify
@@ -101,7 +102,7 @@ class Executor:
     def _prepare(self, resident: Resident | None) -> None:
         model, ranks = self.model, self.ranks
         self._interface = Interface(model)
-        self._binder = Binder(model.inputs)
+        self._binder = Binder(model.inputs, fixed_inputs(model.attrs))
         self._results = Results(model.outputs)
         self._output_names = [io.name for io in model.outputs]
         self._resident = resident.share() if resident is not None else Resident(model)

@@ -5,15 +5,16 @@ Only models with host calls need the package onnx where they run; for all others
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gecc.errors import GeccError, OmError
+from gecc.errors import GeccError, InvalidModelError, OmError
 from gecc.om.records import HostTask, HostTensor, OmModel, Operand
 from gecc.runtime.inputs import NUMPY_DTYPES
+from gecc.runtime.reference import Program
 
 Memory = Callable[[Operand], NDArray[np.uint8]]
 """The bytes of an operand in the run at hand, as a view."""
@@ -27,21 +28,10 @@ class HostProgram:
         names = ", ".join(f"'{name}'" for name in model.nodes[task.op_index].onnx_names) or "none"
         self.where = f"task {index} '{task.label}' of '{model.name}', ONNX nodes: {names}"
         try:
-            import onnx
-            from onnx.reference import ReferenceEvaluator
-        except ImportError as error:
-            raise GeccError(
-                f"the host engine needs the package onnx: {error}", where=self.where, hint="pip install onnx"
-            ) from error
-        from google.protobuf.message import DecodeError
-
-        try:
-            proto = onnx.load_model_from_string(program)
-            self._evaluator = ReferenceEvaluator(proto)
-        except (DecodeError, ValueError, TypeError, NotImplementedError, RuntimeError) as error:
-            raise OmError(f"the host engine does not take the program: {error}", where=self.where) from error
-        self._inputs = [info.name for info in proto.graph.input]
-        given = (len(proto.graph.input), len(proto.graph.output))
+            self._program = Program(program, self.where)
+        except InvalidModelError as error:
+            raise OmError(error.message, where=self.where, hint=error.hint) from error
+        given = (len(self._program.inputs), len(self._program.outputs))
         if given != (len(task.ins), len(task.outs)):
             expected = f"{len(task.ins)} inputs and {len(task.outs)} outputs"
             raise OmError(
@@ -51,15 +41,14 @@ class HostProgram:
     def run(self, memory: Memory, objects: list[Any]) -> None:
         """Compute the outputs from the inputs, tensors in `memory`, the others in `objects`.
 
-        Raises GeccError when the evaluator fails or gives a tensor of another type or shape than was compiled for.
+        Raises KernelError when the evaluator fails, GeccError when it gives a tensor of another type or shape than was compiled for.
         """
-        feeds: dict[str, Any] = {}
-        for name, value in zip(self._inputs, self.task.ins, strict=True):
-            feeds[name] = _taken(memory(value.place), value) if isinstance(value, HostTensor) else objects[value.slot]
-        try:
-            results: Sequence[Any] = self._evaluator.run(None, feeds)  # pyright: ignore[reportAssignmentType]
-        except Exception as error:  # whatever an operator of another library raises, it is the model's node that failed
-            raise GeccError(f"the host engine failed: {type(error).__name__}: {error}", where=self.where) from error
+        results = self._program.run(
+            [
+                _taken(memory(value.place), value) if isinstance(value, HostTensor) else objects[value.slot]
+                for value in self.task.ins
+            ]
+        )
         for number, (value, result) in enumerate(zip(self.task.outs, results, strict=True)):
             if isinstance(value, HostTensor):
                 memory(value.place)[:] = self._given(result, value, number)
@@ -81,8 +70,8 @@ class HostProgram:
 
 
 def _taken(data: NDArray[np.uint8], value: HostTensor) -> NDArray:
-    """A tensor's bytes as an array of its own: results may be views of inputs, and the arena is written again."""
-    array = data.copy().view(NUMPY_DTYPES[value.dtype]).reshape(value.shape)
+    """A tensor's bytes as an array; the program takes a copy."""
+    array = data.view(NUMPY_DTYPES[value.dtype]).reshape(value.shape)
     if value.dtype == "bf16":
         import ml_dtypes  # comes with onnx
 

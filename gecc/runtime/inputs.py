@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gecc.errors import InputError
+from gecc.om.fixed import FixedInput
 from gecc.om.records import IoDesc
 
 Inputs: TypeAlias = Mapping[str, Any] | Sequence[Any]
@@ -37,8 +38,10 @@ NUMPY_DTYPES: dict[str, np.dtype] = {
 class Binder:
     """Checks and orders the inputs of one model."""
 
-    def __init__(self, inputs: Sequence[IoDesc]) -> None:
+    def __init__(self, inputs: Sequence[IoDesc], fixed: Sequence[FixedInput] = ()) -> None:
+        """`fixed` are inputs that were compiled in: they may be given, with the value that they have."""
         self._inputs = list(inputs)
+        self._fixed = {f.name: f for f in fixed}
         self._specs = [(io.name, self.dtype(io), io.shape) for io in inputs if io.slot < 0]
 
     @staticmethod
@@ -70,7 +73,11 @@ class Binder:
         if isinstance(inputs, Mapping):
             named: Mapping[str, Any] = inputs
             problems += [f"'{name}' is missing" for name in names if name not in named]
-            problems += [f"'{name}' is not an input of the model" for name in named if name not in names]
+            for name in named:
+                if name in self._fixed:
+                    problems += _other_than(self._fixed[name], named[name])
+                elif name not in names:
+                    problems.append(f"'{name}' is not an input of the model")
         elif isinstance(inputs, list | tuple):
             if len(inputs) != len(names):
                 problems.append(f"found {len(inputs)} arrays, expected {len(names)}")
@@ -92,6 +99,18 @@ class Binder:
             )
             raise InputError("wrong inputs: " + "; ".join(problems), hint=f"the model takes {wanted or 'no inputs'}")
         return bound
+
+
+def _other_than(fixed: FixedInput, value: Any) -> list[str]:
+    """What is wrong with a value for an input that was compiled in; nothing when it is the same."""
+    expected = NUMPY_DTYPES[fixed.dtype]
+    array = np.asarray(value)
+    if array.dtype == expected and fixed.accepts(fixed.dtype, array.shape, array.tobytes()):
+        return []
+    text = f"of shape {list(fixed.shape)}"
+    if fixed.data is not None:
+        text = str(np.frombuffer(fixed.data, expected).reshape(fixed.shape).tolist())
+    return [f"'{fixed.name}' was fixed to {text} when the model was compiled, and another value is given"]
 
 
 def _array(value: Any, io: IoDesc) -> NDArray:

@@ -9,9 +9,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from gecc.dialects.ge.objects import is_object
 from gecc.dialects.tile import (
     AllocOp,
     GotoOp,
+    HostOp,
     InputOp,
     Jump,
     LabelOp,
@@ -39,9 +41,9 @@ class Access:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A launch, a label or a jump, and what it touches, inputs and outputs in its order."""
+    """A launch, a call of the host, a label or a jump, and what memory it touches, inputs and outputs in its order."""
 
-    op: LaunchOp | Jump
+    op: LaunchOp | HostOp | Jump
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
 
@@ -59,10 +61,10 @@ class Step:
     @property
     def label(self) -> str:
         """What people call it."""
-        return self.op.label.data if isinstance(self.op, LaunchOp) else self.op.name.removeprefix("tile.")
+        return self.op.name.removeprefix("tile.") if isinstance(self.op, Jump) else self.op.label.data
 
     def depends_on(self, earlier: Step) -> bool:
-        """Whether this launch must wait for `earlier`: one writes memory that the other touches.
+        """Whether this launch must wait for `earlier`: one writes memory that the other touches, or one is alone.
 
         Buffers that share the arena do not count: who may share is decided after the schedule, from it.
         """
@@ -108,22 +110,22 @@ def _step(op: Operation) -> Step | None:
         return Step(op, (resolve(op.index, memory_bytes(op.index.type)),), ())
     if isinstance(op, Jump):
         return Step(op, (), ())
-    if not isinstance(op, LaunchOp):
+    if not isinstance(op, LaunchOp | HostOp):
         return None
     if op.results_:
         raise PassError(f"'{op.label.data}' is a launch on tensors", where=place(op), hint="run tile-bufferize first")
-    reads = tuple(resolve(v, memory_bytes(v.type)) for v in op.inputs)
-    writes = tuple(resolve(v, memory_bytes(v.type)) for v in op.outputs)
+    reads = tuple(resolve(v, memory_bytes(v.type)) for v in op.inputs if not is_object(v))
+    writes = tuple(resolve(v, memory_bytes(v.type)) for v in op.outputs if not is_object(v))
     for access in writes:
         if not isinstance(access.root, AllocOp | OutputOp):
             raise PassError(f"the launch writes {access.root.name}, which is read-only", where=place(op))
     return Step(op, reads, writes)
 
 
-def place(op: LaunchOp | Jump) -> str:
+def place(op: LaunchOp | HostOp | Jump) -> str:
     """The launch or jump for messages: label and ONNX nodes."""
     names = location_names(op)
-    what = f"tile.launch '{op.label.data}'" if isinstance(op, LaunchOp) else op.name
+    what = op.name if isinstance(op, Jump) else f"{op.name} '{op.label.data}'"
     return what + (f", ONNX node {', '.join(map(repr, names))}" if names else "")
 
 

@@ -12,7 +12,20 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects.ge.attrs import LayoutAttr
-from gecc.dialects.tile import AllocOp, IfOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp, WhileOp, YieldOp
+from gecc.dialects.ge.objects import is_object
+from gecc.dialects.tile import (
+    AllocOp,
+    HostOp,
+    IfOp,
+    InputOp,
+    LaunchOp,
+    OutputOp,
+    SlotOp,
+    ViewOp,
+    WeightOp,
+    WhileOp,
+    YieldOp,
+)
 from gecc.errors import PassError
 from gecc.passes.tile._copy_kernel import copy_launch
 from gecc.passes.tile._flatten import flatten_if, flatten_while
@@ -51,7 +64,8 @@ class TileBufferize(ModulePass):
     A memref has the physical shape: the logical one in the order of the tensor's layout; the layout itself stays as the
     attribute `layout` of what is not row-major. Only this pass knows that rule. A launch whose result is a graph
     output, or is viewed whole by one, writes the caller's memory. An output that is a graph input, a weight, part of
-    another tensor or a tensor that is another output already is copied by a launch of its own.
+    another tensor or a tensor that is another output already is copied by a launch of its own. Python objects
+    lie in slots of the run (`tile.slot`), one each.
 
     Needs: static shapes; functions of tile.launch, tile.weight and tile.view on tensors; row-major graph inputs and
     outputs (`ge.TransData` makes them so).
@@ -109,6 +123,8 @@ class Bufferizer:
     """(output number, tensor) of outputs that no launch writes."""
     labels: int = 0
     """How many places to jump to there are."""
+    slots: int = 0
+    """How many places of objects there are."""
 
     def run(self) -> None:
         old = self.function.body.block
@@ -148,6 +164,8 @@ class Bufferizer:
                 self._view(op)
             case LaunchOp():
                 self._launch(op)
+            case HostOp():
+                self._host(op)
             case IfOp():
                 flatten_if(self, op)
             case WhileOp():
@@ -161,9 +179,9 @@ class Bufferizer:
         if len(self.function.body.blocks) != 1:
             raise PassError(f"{name} has {len(self.function.body.blocks)} blocks, expected one")
         for op in (inner for outer in block.ops for inner in outer.walk()):
-            if isinstance(op, LaunchOp) and op.outputs:
+            if isinstance(op, LaunchOp | HostOp) and op.outputs:
                 raise PassError(f"{name} has launches on memory already", where=_place(op))
-            if not isinstance(op, LaunchOp | WeightOp | ViewOp | IfOp | WhileOp | YieldOp | ReturnOp):
+            if not isinstance(op, LaunchOp | HostOp | WeightOp | ViewOp | IfOp | WhileOp | YieldOp | ReturnOp):
                 raise PassError(
                     f"{name} holds {op.name}, expected tile.launch, tile.weight and tile.view",
                     where=_place(op),
@@ -199,21 +217,26 @@ class Bufferizer:
                 return names
         return [f"{default}{i}" for i in range(count)]
 
-    def _inputs_and_outputs(self, old: Block, returned: list[SSAValue]) -> list[SSAValue]:
-        """Makes the memory of the graph's interface, and decides which tensors lie in output memory."""
+    def _inputs_and_outputs(self, old: Block, returned: list[SSAValue]) -> dict[int, SSAValue]:
+        """Makes the memory of the graph's interface, by number of the output, and decides which tensors lie there."""
         for i, (arg, name) in enumerate(
             zip(old.args, self._names("ge.input_names", len(old.args), "input_"), strict=True)
         ):
+            if is_object(arg):
+                self._slot(arg, name_location(name), returned, input=i)
+                continue
             op = InputOp(i, self._interface_type(arg, f"graph input {i} '{name}'"))
             self.keep(arg, op, op.result, name_location(name))
-        outputs: list[SSAValue] = []
+        outputs: dict[int, SSAValue] = {}
         names = self._names("ge.output_names", len(returned), "output_")
         for i, (tensor, name) in enumerate(zip(returned, names, strict=True)):
+            if is_object(tensor):
+                continue
             op = OutputOp(i, self._interface_type(tensor, f"graph output {i} '{name}'"))
             self.add(op, name_location(name))
-            outputs.append(op.result)
+            outputs[i] = op.result
         # a launch result that is an output itself goes before one that is only viewed by an output
-        by_directness = sorted(range(len(returned)), key=lambda i: (not _made_here(returned[i]), i))
+        by_directness = sorted(outputs, key=lambda i: (not _made_here(returned[i]), i))
         for i in by_directness:
             whole = viewed_whole(returned[i])
             if whole is None or whole in self.memory:
@@ -285,10 +308,39 @@ class Bufferizer:
         new.attributes = dict(op.attributes)
         self.add(new, op.location)
 
+    def _host(self, op: HostOp) -> None:
+        """A call of the host; objects that it makes get slots."""
+        last = self.function.body.block.last_op
+        returned = list(last.arguments) if isinstance(last, ReturnOp) else []
+        for i, result in enumerate(op.results_):
+            if is_object(result):
+                self._slot(result, op.location, returned)
+            else:
+                self.place(result, f"result {i} of '{op.label.data}'", op)
+        new = HostOp(
+            op.op_type.data,
+            op.domain.data,
+            op.opset.value.data,
+            op.program,
+            [self.memory[x] for x in op.inputs],
+            outputs=[self.memory[x] for x in op.results_],
+            attributes=dict(op.attributes),
+        )
+        self.add(new, op.location)
+
+    def _slot(
+        self, value: SSAValue, location: LocationAttr, returned: list[SSAValue], input: int | None = None
+    ) -> None:
+        places = [i for i, other in enumerate(returned) if other is value]
+        slot = SlotOp(self.slots, value.type, input=input, returned=places)
+        self.slots += 1
+        self.add(slot, location)
+        self.bind(value, slot.result)
+
 
 def _made_here(tensor: SSAValue) -> bool:
     """Whether an operation makes the tensor that may be told where to put it."""
-    return isinstance(tensor.owner, LaunchOp | IfOp | WhileOp)
+    return isinstance(tensor.owner, LaunchOp | HostOp | IfOp | WhileOp)
 
 
 def viewed_whole(tensor: SSAValue) -> SSAValue | None:

@@ -30,7 +30,7 @@ class TileSchedule(ModulePass):
 
     Program order is kept. A launch joins the phase before it when it is independent of all launches there, and the
     bytes alive in the joint phase do not exceed the most that are alive at once in program order: fewer barriers
-    never cost memory. Labels and jumps stand alone, so a phase never reaches over the border of a branch or loop.
+    never cost memory. Calls of the host, labels and jumps stand alone, so a phase never reaches over the border of a branch or loop.
     Merging two phases leaves the buffers alive in every other phase as they are, so it is enough to look at the joint
     one.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -21,14 +22,21 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects import om, tile
-from gecc.dialects.ge.attrs import LayoutAttr, WeightAttr
+from gecc.dialects.ge.attrs import FIXED_NAMES, FIXED_VALUES, LayoutAttr, WeightAttr
+from gecc.dialects.ge.objects import ObjectType
 from gecc.dialects.om.build import build_model
 from gecc.errors import PassError
+from gecc.om.fixed import KEY as FIXED
+from gecc.om.fixed import FixedInput
 from gecc.om.records import (
     ITEMSIZE,
     AttrValue,
     GotoTask,
     GraphNode,
+    HostObject,
+    HostTask,
+    HostTensor,
+    HostValue,
     IoDesc,
     KernelTask,
     LabelTask,
@@ -44,6 +52,7 @@ from gecc.om.records import (
 from gecc.rewrite import location_names
 from gecc.runtime import abi
 from gecc.target import host, load
+from gecc.weights import WeightStore, store_of
 
 
 def _spell(element: Attribute) -> str:
@@ -69,6 +78,10 @@ class _Builder:
     nodes: list[GraphNode] = field(default_factory=list[GraphNode])
     tasks: list[Task] = field(default_factory=list[Task])
     outputs: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    slots: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    programs: dict[Attribute, Operand] = field(default_factory=dict[Attribute, Operand])
+    """Where the programs of host calls lie in the weights."""
+    names_used: dict[str, int] = field(default_factory=dict[str, int])
 
     def root(self, value: SSAValue) -> tuple[SSAValue, int]:
         """The memory that a view is part of, and its byte offset there."""
@@ -103,7 +116,9 @@ class _Builder:
         return self.sources[value]
 
     def describe(self, value: SSAValue) -> tuple[str, tuple[int, ...], str]:
-        """dtype, shape (physical) and layout name."""
+        """dtype, shape (physical) and layout name; of an object its ONNX type."""
+        if isinstance(value.type, ObjectType):
+            return value.type.spelled.data, (), "ND"
         assert isinstance(value.type, MemRefType)
         layout = "ND"
         if isinstance(owner := value.owner, Operation) and isinstance(
@@ -114,15 +129,24 @@ class _Builder:
 
     def place_inputs(self) -> list[IoDesc]:
         names = _names(self.function, "ge.input_names")
-        found: list[IoDesc] = []
+        found: dict[int, IoDesc] = {}
         for op in self.function.body.block.ops:
-            if isinstance(op, tile.InputOp):
+            if isinstance(op, tile.SlotOp):
+                slot = self.slots[op.result] = op.index.value.data
+                if op.input is not None:
+                    number = op.input.value.data
+                    self.sources[op.result] = Source("input", number)
+                    name = names[number] if number < len(names) else f"input_{number}"
+                    found[number] = IoDesc(name, self.describe(op.result)[0], (), None, slot)
+                for number in () if op.returned is None else op.returned.get_values():
+                    self.outputs[int(number)] = op.result
+            elif isinstance(op, tile.InputOp):
                 number = op.index.value.data
                 self.places[op.result] = Operand(Space.INPUT, 0, _bytes(op.result.type), number)
                 self.sources[op.result] = Source("input", number)
                 dtype, shape, _ = self.describe(op.result)
                 name = names[number] if number < len(names) else f"input_{number}"
-                found.append(IoDesc(name, dtype, shape))
+                found[number] = IoDesc(name, dtype, shape)
             elif isinstance(op, tile.OutputOp):
                 number = op.index.value.data
                 self.places[op.result] = Operand(Space.OUTPUT, 0, _bytes(op.result.type), number)
@@ -133,22 +157,30 @@ class _Builder:
                         "a tile.alloc has no offset", where=_where(op), hint="run tile-allocate-buffers first"
                     )
                 self.places[op.result] = Operand(Space.ARENA, op.offset.value.data, op.bytes.value.data)
-        return found
+        return [found[number] for number in sorted(found)]
 
     def place_weights(self) -> list[om.WeightOp]:
         """Weights in the order of first use; equal ones are stored once."""
         used: dict[Attribute, list[SSAValue]] = {}
         for op in self.function.body.block.ops:
-            if isinstance(op, tile.LaunchOp | tile.SwitchOp):
-                for value in op.inputs if isinstance(op, tile.LaunchOp) else (op.index,):
+            if isinstance(op, tile.HostOp):
+                used.setdefault(op.program, [])
+            if isinstance(op, tile.LaunchOp | tile.HostOp | tile.SwitchOp):
+                for value in (op.index,) if isinstance(op, tile.SwitchOp) else op.inputs:
                     base, _ = self.root(value)
                     if isinstance(weight := base.owner, tile.WeightOp):
                         values = used.setdefault(weight.value, [])
                         if base not in values:
                             values.append(base)
+        programs = {op.program for op in self.function.body.block.ops if isinstance(op, tile.HostOp)}
         offsets, _ = place_weights(_weight_bytes(value) for value in used)
         out: list[om.WeightOp] = []
         for number, ((value, uses), offset) in enumerate(zip(used.items(), offsets, strict=True)):
+            if value in programs:
+                self.programs[value] = Operand(Space.WEIGHTS, offset, _weight_bytes(value))
+            if not uses:
+                out.append(om.WeightOp(f"program_{number}", offset, value, "ND"))  # pyright: ignore[reportArgumentType]
+                continue
             owner = uses[0].owner
             assert isinstance(owner, tile.WeightOp)
             names = location_names(owner)
@@ -161,39 +193,57 @@ class _Builder:
         return out
 
     def launches(self) -> None:
-        names_used: dict[str, int] = {}
+        """Tasks in program order, and a node of the graph for each."""
         for op in self.function.body.block.ops:
-            if not isinstance(op, tile.LaunchOp | tile.Jump):
-                continue
-            if op.phase is None:
-                raise PassError(f"a {op.name} has no phase", where=_where(op), hint="run tile-schedule first")
-            if isinstance(op, tile.Jump):
-                self.jump(op, op.phase.value.data)
-                continue
-            inputs = tuple(self.source(v) for v in op.inputs)
-            onnx = location_names(op)
-            name = onnx[-1] if onnx else op.label.data
-            count = names_used.get(name, 0)
-            names_used[name] = count + 1
-            outs = tuple(TensorDesc(*self.describe(v), self.operand(v)) for v in op.outputs)
-            self.nodes.append(GraphNode(name if count == 0 else f"{name}_{count}", op.label.data, inputs, outs, onnx))
-            node = len(self.nodes) - 1
-            for number, value in enumerate(op.outputs):
-                self.sources[value] = Source("node", node, number)
-                base, _ = self.root(value)
-                self.sources.setdefault(base, Source("node", node, number))
-            self.tasks.append(
-                KernelTask(
-                    op.kernel.string_value(),
-                    op.label.data,
-                    node,
-                    op.phase.value.data,
-                    op.blocks.value.data,
-                    tuple(self.operand(v) for v in (*op.inputs, *op.outputs)),
-                    tuple(int(v) for v in op.params.get_values()),
-                    len(op.outputs),
-                )
-            )
+            match op:
+                case tile.LaunchOp():
+                    node = self.node(op)
+                    task = KernelTask(
+                        op.kernel.string_value(),
+                        op.label.data,
+                        node,
+                        _phase(op),
+                        op.blocks.value.data,
+                        tuple(self.operand(v) for v in (*op.inputs, *op.outputs)),
+                        tuple(int(v) for v in op.params.get_values()),
+                        len(op.outputs),
+                    )
+                case tile.HostOp():
+                    reason = op.attributes.get("reason")
+                    why = {"host_reason": reason.data} if isinstance(reason, StringAttr) else {}
+                    node = self.node(op, {"host_operator": op.spelled, "host_opset": op.opset.value.data, **why})
+                    ins, outs = (tuple(map(self.host_value, values)) for values in (op.inputs, op.outputs))
+                    task = HostTask(op.label.data, node, _phase(op), self.programs[op.program], ins, outs)
+                case tile.Jump():
+                    self.jump(op, _phase(op))
+                    continue
+                case _:
+                    continue
+            self.tasks.append(task)
+
+    def node(self, op: tile.LaunchOp | tile.HostOp, attrs: Mapping[str, AttrValue] | None = None) -> int:
+        """Adds the node of the graph that `op` computes; its number."""
+        inputs = tuple(self.source(v) for v in op.inputs)
+        onnx = location_names(op)
+        name = onnx[-1] if onnx else op.label.data
+        count = self.names_used.get(name, 0)
+        self.names_used[name] = count + 1
+        outs = tuple(TensorDesc(*self.describe(v), None if v in self.slots else self.operand(v)) for v in op.outputs)
+        unique = name if count == 0 else f"{name}_{count}"
+        self.nodes.append(GraphNode(unique, op.label.data, inputs, outs, onnx, attrs or {}))
+        node = len(self.nodes) - 1
+        for number, value in enumerate(op.outputs):
+            self.sources[value] = Source("node", node, number)
+            base, _ = self.root(value)
+            self.sources.setdefault(base, Source("node", node, number))
+        return node
+
+    def host_value(self, value: SSAValue) -> HostValue:
+        """An argument of a host call."""
+        dtype, shape, _ = self.describe(value)
+        if value in self.slots:
+            return HostObject(self.slots[value], dtype)
+        return HostTensor(self.operand(value), dtype, shape)
 
     def jump(self, op: tile.Jump, phase: int) -> None:
         """A label or jump, and a node that stands for it."""
@@ -222,8 +272,14 @@ class _Builder:
             value = self.outputs[number]
             dtype, shape, _ = self.describe(value)
             name = names[number] if number < len(names) else f"output_{number}"
-            found.append(IoDesc(name, dtype, shape, self.sources.get(value)))
+            found.append(IoDesc(name, dtype, shape, self.sources.get(value), self.slots.get(value, -1)))
         return found
+
+
+def _phase(op: tile.LaunchOp | tile.HostOp | tile.Jump) -> int:
+    if op.phase is None:
+        raise PassError(f"a {op.name} has no phase", where=_where(op), hint="run tile-schedule first")
+    return op.phase.value.data
 
 
 def _weight_bytes(value: Attribute) -> int:
@@ -245,6 +301,20 @@ def _names(function: func.FuncOp, key: str) -> list[str]:
 def _where(op: Operation) -> str:
     names = location_names(op)
     return f"{op.name} of ONNX node {', '.join(names)}" if names else op.name
+
+
+def _fixed_inputs(module: ModuleOp, store: WeightStore) -> dict[str, AttrValue]:
+    """The inputs that were fixed when the model was imported, as the attribute of the om."""
+    names, values = module.attributes.get(FIXED_NAMES), module.attributes.get(FIXED_VALUES)
+    if not isinstance(names, ArrayAttr) or not isinstance(values, ArrayAttr):
+        return {}
+    lines: list[str] = []
+    for name, value in zip(names.data, values.data, strict=True):
+        assert isinstance(name, StringAttr) and isinstance(value, WeightAttr) and isinstance(value.type, TensorType)
+        data = store.array(value).tobytes()
+        fixed = FixedInput.of(name.data, _spell(value.type.element_type), tuple(value.type.get_shape()), data)
+        lines.append(fixed.text())
+    return {FIXED: tuple(lines)}
 
 
 @dataclass(frozen=True)
@@ -292,7 +362,9 @@ class ToOm(ModulePass):
             for key, value in sorted(memory.data.items()):
                 if isinstance(value, IntegerAttr):
                     attrs[f"memory_{key}"] = value.value.data
-                    arena = value.value.data if key == "arena" else arena
+            found = attrs.get("memory_arena", 0)
+            arena = found if isinstance(found, int) else 0
+        attrs.update(_fixed_inputs(op, store_of(ctx)))
         for attribute in ("input_types", "output_types"):  # see gecc/runtime/narrow.py
             if types := _names(function, f"ge.{attribute}"):
                 attrs[attribute] = tuple(types)
@@ -307,6 +379,7 @@ class ToOm(ModulePass):
             nodes=tuple(b.nodes),
             tasks=tuple(b.tasks),
             arena_bytes=arena,
+            slots=len(b.slots),
             scratch_bytes=max((launch.scratch.value.data for launch in launches), default=0),
             dispatcher=abi.RUN,
             attrs=attrs,

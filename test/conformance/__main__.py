@@ -27,12 +27,13 @@ def main() -> int:
     parser.add_argument("-k", metavar="REGEX", default="", help="only cases whose name matches")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes (default: 2)")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that a case may take (default: 120)")
+    parser.add_argument("--no-host", action="store_true", help="nothing may run on the host: it is refused instead")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each outcome to a file, a line as it comes")
     args = parser.parse_args()
     cases = [c for c in collect(args.groups.split(",")) if re.search(args.k, c.name)]
     outcomes: list[Outcome] = []
     with args.json.open("w") if args.json else nullcontext() as file:
-        for outcome in run_all(cases, jobs=args.jobs, timeout=args.timeout):
+        for outcome in run_all(cases, jobs=args.jobs, timeout=args.timeout, no_host=args.no_host):
             outcomes.append(outcome)
             if file is not None:
                 row = {"group": outcome.case.group, "name": outcome.case.name, "status": outcome.status}
@@ -54,6 +55,8 @@ def report(outcomes: Sequence[Outcome]) -> str:
     for row in rows:
         total = sum(counts[row].values())
         lines.append("".join([f"{row:20}", *(f"{counts[row][s]:12}" for s in STATUSES), f"{total:8}"]))
+    native, hosted = counts["all"]["pass"] + counts["all"]["disputed"], counts["all"]["host"]
+    lines.append(f"\n{native + hosted} pass, {native} of them with the host forbidden")
     lines += [
         f"\n{o.status} {o.case.group} {o.case.name}: {_short(o.message)}"
         for o in outcomes
@@ -63,6 +66,12 @@ def report(outcomes: Sequence[Outcome]) -> str:
     for outcome in outcomes:
         if outcome.status == "unsupported":
             reasons[reason(outcome.message)].append(outcome.case.name)
+    on_host = Counter(o.message for o in outcomes if o.status == "host")
+    if on_host:
+        lines.append("\non the host, by operators:")
+    lines += [
+        f"{n:6}  {operators}" for operators, n in sorted(on_host.items(), key=lambda entry: (-entry[1], entry[0]))
+    ]
     if reasons:
         lines.append("\nunsupported, by reason:")
     for text, names in sorted(reasons.items(), key=lambda entry: (-len(entry[1]), entry[0])):

@@ -28,9 +28,11 @@ def model(nodes: list[onnx.NodeProto], inputs: dict[str, Any], outputs: dict[str
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
 
-def run(op: str, inputs: list[np.ndarray], outputs: int = 1, **attributes: Any) -> tuple[Any, ...]:
+def run(
+    op: str, inputs: list[np.ndarray], outputs: int = 1, no_host: bool = True, **attributes: Any
+) -> tuple[Any, ...]:
     node = helper.make_node(op, [f"x{i}" for i in range(len(inputs))], [f"y{i}" for i in range(outputs)], **attributes)
-    return backend.run_node(node, inputs, opset_version=21, no_host=True, **OPTIONS)
+    return backend.run_node(node, inputs, opset_version=21, no_host=no_host, **OPTIONS)
 
 
 RESHAPE = model(
@@ -96,9 +98,12 @@ def test_what_is_refused() -> None:
     graph = model([helper.make_node("SequenceAt", ["s", "i"], ["y"])], {"i": (INT64, [])}, {"y": (FLOAT, [2])})
     graph.graph.input.append(helper.make_value_info("s", kind))
     with pytest.raises(BackendIsNotSupposedToImplementIt, match="sequence_type is not supported"):
-        backend.prepare(graph)
+        backend.prepare(graph, no_host=True)
     with pytest.raises(BackendIsNotSupposedToImplementIt, match="NonZero"):
         run("NonZero", [np.ones(3, np.float32)])
+    x = np.arange(4, dtype=np.float32)
+    assert backend.prepare(graph).run([np.array(1), [x[:2], x[2:]]])[0].tolist() == [2, 3]
+    assert run("NonZero", [x], no_host=False)[0].tolist() == [[1, 2, 3]]
 
 
 def test_deciding_values_are_followed_to_inputs_but_not_through_shapes() -> None:

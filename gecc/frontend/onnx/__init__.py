@@ -8,21 +8,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.frontend import Frontend
 
+from gecc.frontend.onnx.fixing import note, with_values
 from gecc.frontend.onnx.importer import import_model
 from gecc.frontend.onnx.inputs import parse_input_shape, require_static
 from gecc.frontend.onnx.model import ModelSource, OnnxModel, load_model
+from gecc.frontend.onnx.placement import Placement
 from gecc.weights import store_of
 
 __all__ = [
     "ModelSource",
     "OnnxFrontend",
     "OnnxModel",
+    "Placement",
     "import_model",
     "import_onnx",
     "load_model",
@@ -32,13 +35,24 @@ __all__ = [
 
 
 def import_onnx(
-    ctx: Context, source: ModelSource, *, input_shapes: Mapping[str, Sequence[int]] | None = None
+    ctx: Context,
+    source: ModelSource,
+    *,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    input_values: Mapping[str, Any] | None = None,
+    host: bool = False,
+    placements: list[Placement] | None = None,
 ) -> ModuleOp:
     """Read, check and import a model (a path, bytes or a ModelProto) into the context's weight store.
 
+    `input_values` fixes inputs: they become constants, and the module says so. With `host`, nodes without a native form become ge.HostOp; where each node went is appended to `placements`.
     Raises InvalidModelError, UnsupportedError (listing every node that cannot be imported) or ShapeError.
     """
-    return import_model(load_model(source), store_of(ctx), input_shapes=input_shapes)
+    store = store_of(ctx)
+    model, fixed = with_values(load_model(source), input_values or {})
+    module = import_model(model, store, input_shapes=input_shapes, host=host, placements=placements)
+    note(module, fixed, store)
+    return module
 
 
 @dataclass(frozen=True)
@@ -50,11 +64,14 @@ class OnnxFrontend(Frontend):
     input_shape: str = ""
     """Shapes of inputs in atc's syntax; dimensions not given stay unknown."""
 
+    host: bool = True
+    """Whether nodes without a native form may run on the host."""
+
     def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
         """Import the model in `input`. External data is looked for beside the file, when the stream is one."""
         shapes = parse_input_shape(self.input_shape)
         path = getattr(input, "name", None)
         if isinstance(path, str) and Path(path).is_file():
-            return import_onnx(ctx, path, input_shapes=shapes)
+            return import_onnx(ctx, path, input_shapes=shapes, host=self.host)
         model = load_model(input.read(), name=input_name)
-        return import_model(model, store_of(ctx), input_shapes=shapes)
+        return import_model(model, store_of(ctx), input_shapes=shapes, host=self.host)

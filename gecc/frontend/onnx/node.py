@@ -10,6 +10,7 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto
 from xdsl.ir import Operation, SSAValue
 
+from gecc.dialects import ge
 from gecc.errors import InvalidModelError
 from gecc.frontend.onnx.builder import Builder, element, rank, shape
 from gecc.frontend.onnx.model import OnnxModel
@@ -177,7 +178,9 @@ class Node:
 
 
 def spell(value: SSAValue) -> str:
-    """A value's type for messages: `f32[1, ?]`."""
+    """A value's type for messages: `f32[1, ?]`, `seq(tensor(float))`."""
+    if isinstance(value.type, ge.ObjectType):
+        return value.type.spelled.data
     return f"{element(value)}[{', '.join('?' if d == -1 else str(d) for d in shape(value))}]"
 
 

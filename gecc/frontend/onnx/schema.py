@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import onnx
 from onnx.defs import OpSchema
+from xdsl.ir import SSAValue
 
+from gecc.dialects import ge
 from gecc.frontend.onnx.data_types import data_type_of
 from gecc.frontend.onnx.model import type_name
 from gecc.frontend.onnx.node import Node
@@ -22,12 +24,18 @@ def check_node(node: Node) -> None:
         if value is None or not schema.inputs:
             continue
         formal = schema.inputs[min(i, len(schema.inputs) - 1)]
-        found = f"tensor({type_name(data_type_of(node.build, value)).lower()})"
+        found = value.type.spelled.data if isinstance(value.type, ge.ObjectType) else _name(node, value)
         if found not in formal.types:
-            expected = ", ".join(sorted(t for t in formal.types if t.startswith("tensor")))
+            tensors = sorted(t for t in formal.types if t.startswith("tensor"))
+            expected = ", ".join(tensors or sorted(formal.types))
             node.invalid(f"input {i} ({formal.name}) is {found}, expected one of {expected}")
         if formal.option == OpSchema.FormalParameterOption.Variadic and not formal.is_homogeneous:
             continue
         first, kind = bound.setdefault(formal.type_str, (i, found))
         if kind != found:
             node.invalid(f"input {i} ({formal.name}) is {found}, but input {first} is {kind}")
+
+
+def _name(node: Node, value: SSAValue) -> str:
+    """The name that schemas give the type of a tensor."""
+    return f"tensor({type_name(data_type_of(node.build, value)).lower()})"

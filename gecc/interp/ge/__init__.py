@@ -1,6 +1,7 @@
 """The numpy meaning of the ge dialect, exact to ONNX, one file per family of operators."""
 
 from gecc.interp.ge import (
+    host,
     indexing,
     linear,
     movement,
@@ -11,11 +12,13 @@ from gecc.interp.ge import (
     quant,
     reduce,
     resize,
+    sampling,
     scatter,
     shape,
 )
 
 __all__ = [
+    "host",
     "indexing",
     "linear",
     "movement",
@@ -26,6 +29,7 @@ __all__ = [
     "quant",
     "reduce",
     "resize",
+    "sampling",
     "scatter",
     "shape",
 ]

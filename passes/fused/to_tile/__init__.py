@@ -188,6 +188,25 @@ class View(Pattern):
         rw.replace(op, tile.ViewOp(op.operands[0], op.results[0].type))
 
 
+class Host(Pattern):
+    """fused.host becomes tile.host."""
+
+    ops: ClassVar = (fused.HostOp,)
+
+    def rewrite(self, op: Operation, rw: Rewriter) -> None:
+        assert isinstance(op, fused.HostOp)
+        call = tile.HostOp(
+            op.op_type.data,
+            op.domain.data,
+            op.opset.value.data,
+            op.program,
+            list(op.inputs),
+            [r.type for r in op.results_],
+            attributes=dict(op.attributes),
+        )
+        rw.replace(op, call)
+
+
 class Control(Pattern):
     """Branches and loops stay, around launches."""
 
@@ -237,4 +256,4 @@ class ToTile(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = host() if self.target == "host" else load(self.target)
         apply_patterns(op, [ChannelsLast(), EqualBatches(), WidenIntegers()], ctx=ctx)
-        apply_patterns(op, [LaunchKernel(op, target), Constant(), View(), Control()], ctx=ctx)
+        apply_patterns(op, [LaunchKernel(op, target), Constant(), View(), Host(), Control()], ctx=ctx)

@@ -24,6 +24,10 @@ from gecc.rewrite import location_names
 from gecc.weights import store_of
 
 
+class DataDependentShape(ShapeError):
+    """A shape depends on values that are known at run time only."""
+
+
 @dataclass(frozen=True)
 class InferShapes(ModulePass):
     """Recompute every type from the operands, and fold everything that is computed from shapes.
@@ -50,12 +54,12 @@ class InferShapes(ModulePass):
         for function in op.walk():
             if isinstance(function, FuncOp):
                 for block in function.body.blocks:
-                    _infer(block, Values(store_of(ctx), block, _dim_names(function)))
+                    infer_operations(list(block.ops), Values(store_of(ctx), block.args, dim_names(function)))
                     _remove_dead(block)
                     _update_type(function, block)
 
 
-def _dim_names(function: FuncOp) -> Sequence[Sequence[str]]:
+def dim_names(function: FuncOp) -> Sequence[Sequence[str]]:
     """The names of input dimensions, per input; empty when the function does not give them."""
     attr = function.attributes.get("ge.input_dims")
     if not isinstance(attr, ArrayAttr):
@@ -66,12 +70,22 @@ def _dim_names(function: FuncOp) -> Sequence[Sequence[str]]:
     ]
 
 
-def _infer(block: Block, values: Values) -> None:
-    for op in list(block.ops):
+def infer_operations(
+    ops: Sequence[Operation], values: Values, replaced: dict[SSAValue, SSAValue] | None = None
+) -> None:
+    """Infer types of `ops`, which stand in one block in this order, and make static what can be.
+
+    `values` knows what stands before them, and learns; `replaced` is told what took the place of each result. Raises
+    ShapeError for shapes that contradict each other, DataDependentShape for one that does not follow from shapes.
+    """
+    replaced = {} if replaced is None else replaced
+    for op in ops:
+        if isinstance(op, ge.HostOp):
+            values.visit_unknown(op)
         if not isinstance(op, ge.GeOp):
             continue
         if isinstance(op, ge.Control):
-            infer_control(op, values, _infer, _infer_types)
+            infer_control(op, values, lambda b, v: infer_operations(list(b.ops), v, replaced), _infer_types, replaced)
             continue
         _infer_types(op, values)
         final: Operation = op
@@ -80,7 +94,7 @@ def _infer(block: Block, values: Values) -> None:
             if new_ops is None:
                 _check_known(op, values)
             else:
-                _replace(op, new_ops)
+                replaced.update(_replace(op, new_ops))
                 for new in new_ops[:-1]:
                     values.visit(new)
                 final = new_ops[-1]
@@ -89,7 +103,7 @@ def _infer(block: Block, values: Values) -> None:
             array = values.numbers(final.results[0])
             if array is not None:
                 const = ge.Const(values.store.attr_for(array))
-                _replace(final, [const])
+                replaced.update(_replace(final, [const]))
                 values.visit(const)
 
 
@@ -121,8 +135,9 @@ def _infer_types(op: ge.GeOp, values: Values) -> None:
         result._type = ge.like(kind, shape)
 
 
-def _replace(op: Operation, new_ops: Sequence[Operation]) -> None:
-    """Put `new_ops` in the place of `op`."""
+def _replace(op: Operation, new_ops: Sequence[Operation]) -> dict[SSAValue, SSAValue]:
+    """Put `new_ops` in the place of `op`; returns old and new results."""
+    pairs: dict[SSAValue, SSAValue] = dict(zip(op.results, new_ops[-1].results, strict=True))
     for new in new_ops:
         new.location = op.location
         Rewriter.insert_op(new, InsertPoint.before(op))
@@ -130,6 +145,7 @@ def _replace(op: Operation, new_ops: Sequence[Operation]) -> None:
         new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
     Rewriter.erase_op(op)
+    return pairs
 
 
 def _check_known(op: Operation, values: Values) -> None:
@@ -140,7 +156,7 @@ def _check_known(op: Operation, values: Values) -> None:
             continue
         for index, element in enumerate(elements.flat):
             if isinstance(element, Unknown):
-                raise ShapeError(
+                raise DataDependentShape(
                     f"{op.name}: element {index} of operand '{name}' depends on data, not only on shapes: "
                     f"it is made by {_describe(value)} and goes back to {_describe(element.origin)}",
                     where=_place(op),
@@ -175,7 +191,7 @@ def _remove_dead(block: Block) -> None:
     for op in reversed(list(block.ops)):
         for region in op.regions if isinstance(op, ge.Control) else ():
             _remove_dead(region.block)
-        if isinstance(op, ge.GeOp) and all(result.first_use is None for result in op.results):
+        if isinstance(op, ge.GeOp | ge.HostOp) and all(result.first_use is None for result in op.results):
             Rewriter.erase_op(op)
 
 

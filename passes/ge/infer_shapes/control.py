@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from gecc.dialects import ge
 from gecc.errors import ShapeError
@@ -18,16 +18,20 @@ InferBlock: TypeAlias = "Callable[[Block, Values], None]"
 InferTypes: TypeAlias = "Callable[[ge.GeOp, Values], None]"
 
 
-def infer_control(op: ge.Control, values: Values, infer: InferBlock, infer_types: InferTypes) -> None:
+def infer_control(
+    op: ge.Control, values: Values, infer: InferBlock, infer_types: InferTypes, replaced: dict[SSAValue, SSAValue]
+) -> None:
     """Infer the types in the regions of `op` and of its results, by what serves other blocks and operators.
 
-    Raises ShapeError when a carried value changes its shape from one iteration to the next.
+    `replaced` is told what took the place of the results of a branch that is known to be taken. Raises ShapeError when a carried value changes its shape from one iteration to the next.
     """
     match op:
         case ge.If():
             known = values.numbers(op.condition)
             if known is not None and known.size == 1:
-                return _inline(op, op.then_body.block if known.reshape(-1)[0] else op.else_body.block, values, infer)
+                taken = op.then_body if known.reshape(-1)[0] else op.else_body
+                replaced.update(_inline(op, taken.block, values, infer))
+                return
             for region in op.regions:
                 infer(region.block, values)
         case ge.While():
@@ -38,11 +42,12 @@ def infer_control(op: ge.Control, values: Values, infer: InferBlock, infer_types
     values.visit(op)
 
 
-def _inline(op: ge.If, block: Block, values: Values, infer: InferBlock) -> None:
-    """Put the operations of the branch that is taken in the place of `op`."""
+def _inline(op: ge.If, block: Block, values: Values, infer: InferBlock) -> dict[SSAValue, SSAValue]:
+    """Put the operations of the branch that is taken in the place of `op`; returns old and new results."""
     infer(block, values)
     last = block.last_op
     assert isinstance(last, ge.Yield)
+    pairs: dict[SSAValue, SSAValue] = dict(zip(op.results, last.values, strict=True))
     for old, new in zip(op.results, last.values, strict=True):
         if new.name_hint is None:
             new.name_hint = old.name_hint
@@ -54,6 +59,7 @@ def _inline(op: ge.If, block: Block, values: Values, infer: InferBlock) -> None:
         inner.detach()
         parent.insert_op_before(inner, op)
     parent.erase_op(op)
+    return pairs
 
 
 def _infer_loop(op: ge.While, values: Values, infer: InferBlock) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects import ge
 from gecc.passes.ge.infer_shapes.elements import BINARY, NEVER_NEGATIVE, Element, Unknown, is_integer, is_number
@@ -35,7 +35,7 @@ FLOAT_LIMIT = 64
 class Values:
     """What the walk has found so far."""
 
-    def __init__(self, store: WeightStore, block: Block, dim_names: Sequence[Sequence[str]]) -> None:
+    def __init__(self, store: WeightStore, arguments: Sequence[SSAValue], dim_names: Sequence[Sequence[str]]) -> None:
         self.store = store
         self._elements: dict[SSAValue, Elements] = {}
         self._sizes: dict[SSAValue, tuple[Integer, ...]] = {}
@@ -43,7 +43,9 @@ class Values:
         self._named: dict[str, Integer] = {}
         self._opaque: dict[tuple[object, ...], Polynomial] = {}
         self._serial = 0
-        for index, arg in enumerate(block.args):
+        for index, arg in enumerate(arguments):
+            if ge.is_object(arg):
+                continue
             names = dim_names[index] if index < len(dim_names) else ()
             self._sizes[arg] = tuple(
                 self._input_dim(names[i] if i < len(names) else "", f"arg{index}.{i}") if extent < 0 else extent
@@ -109,6 +111,12 @@ class Values:
         for result, elements in zip(op.results, self._evaluate(op), strict=True):
             if elements is not None and self._is_small(result):
                 self._elements[result] = elements
+
+    def visit_unknown(self, op: Operation) -> None:
+        """Note the results of an operation that is no ge operator; its tensors have static shapes."""
+        for result in op.results:
+            if not ge.is_object(result):
+                self._sizes[result] = ge.dims(result)
 
     def _tidy(self, size: Integer | None, result: SSAValue, index: int) -> Integer:
         if size is not None and (isinstance(size, Polynomial) or size >= 0):

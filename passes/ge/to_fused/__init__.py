@@ -8,11 +8,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from gecc.dialects.ge import GeOp
+from gecc.dialects.ge import GeOp, HostOp
 from gecc.errors import PassError
 from gecc.passes.ge.to_fused import (
     control,
     conv,
+    host,
     indexing,
     linear,
     movement,
@@ -23,12 +24,16 @@ from gecc.passes.ge.to_fused import (
     quant,
     reduce,
     resize,
+    sampling,
     scatter,
 )
 from gecc.rewrite import Pattern, apply_patterns, location_names
 from gecc.weights import store_of
 
-FAMILIES = (pointwise, quant, linear, conv, pool, reduce, norm, movement, indexing, resize, ordering, scatter)
+FAMILIES = (
+    *(pointwise, quant, linear, conv, pool, reduce, norm, movement, indexing),
+    *(resize, sampling, ordering, scatter, host),
+)
 """The modules that hold the patterns, a family each."""
 
 
@@ -62,7 +67,7 @@ class ToFusedPass(ModulePass):
         store = store_of(ctx)
         patterns += [pattern(store) for pattern in resize.STORED]
         apply_patterns(op, patterns, ctx=ctx)
-        left = [inner for inner in op.walk() if isinstance(inner, GeOp)]
+        left = [inner for inner in op.walk() if isinstance(inner, GeOp | HostOp)]
         if left:
             found = "; ".join(f"{inner.name} ({', '.join(location_names(inner)) or 'unnamed'})" for inner in left)
             raise PassError(

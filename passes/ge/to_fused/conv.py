@@ -115,7 +115,7 @@ class LowerConv3D(Pattern):
         )
 
         def back(b: Body, d: Values) -> list[SSAValue]:
-            return [_joined(b, [d[0], *d[2 : 2 + outer]], (n, *out[:outer])), d[1], *d[2 + outer :]]
+            return [joined(b, [d[0], *d[2 : 2 + outer]], (n, *out[:outer])), d[1], *d[2 + outer :]]
 
         rw.replace(op, [images, weights, conv, gather_map("Transpose", conv.result, tensor(op.result), back)])
 
@@ -138,7 +138,7 @@ def _split(b: Body, index: SSAValue, extents: Sequence[int]) -> list[SSAValue]:
     return [index, *result]
 
 
-def _joined(b: Body, indices: Sequence[SSAValue], extents: Sequence[int]) -> SSAValue:
+def joined(b: Body, indices: Sequence[SSAValue], extents: Sequence[int]) -> SSAValue:
     """Indices of a row-major space as one."""
     result = indices[0]
     for index, extent in zip(indices[1:], extents[1:], strict=True):

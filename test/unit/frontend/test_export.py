@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,8 @@ from test.unit.frontend.test_movement import INDEXED, PARTS, RESHAPES, SHAPES
 from test.unit.frontend.test_pointwise import BINARY, CASTS, UNARY
 from test.unit.frontend.test_quant import DEQUANTIZE, INTEGER_PRODUCTS, QUANTIZE
 from test.unit.frontend.test_quant import DYNAMIC as RANGES
+from test.unit.frontend.test_resize import ANTIALIASED, CROPPED, CUBIC
+from test.unit.frontend.test_sampling import BLOCKS, DEFORMED, GRIDS
 from test.unit.frontend.test_windows import CONVS, POOLS, RESIZES
 from test.unit.frontend.test_windows_nd import ARGMAX
 from test.unit.frontend.test_windows_nd import CONVS as CONVS_ND
@@ -35,6 +38,8 @@ FAMILIES = [
     *(RESHAPES + PARTS + INDEXED + SHAPES),
     *(PRODUCTS + REDUCES + SOFTMAXES + NORMS),
     *(CONVS + POOLS + RESIZES),
+    *(CUBIC[::4] + ANTIALIASED[::4] + CROPPED[:2] + GRIDS[::5] + BLOCKS),
+    *(replace(c, dynamic=False) for c in DEFORMED),  # displaced taps have no form of their own
     *(c for c in CONVS_ND + POOLS_ND + ARGMAX if c.op != "ConvInteger"),
     *(QUANTIZE + DEQUANTIZE + RANGES + INTEGER_PRODUCTS),
 ]

@@ -57,13 +57,13 @@ def lookup(rows: int = 7) -> ModelProto:
 
 
 def unsupported() -> ModelProto:
-    """Two nodes that gecc does not compile."""
+    """Two nodes that have no native form, and never will."""
     nodes = [
-        helper.make_node("Det", ["x"], ["a"], "first_det"),
-        helper.make_node("Det", ["x"], ["b"], "second_det"),
+        helper.make_node("RandomUniformLike", ["x"], ["a"], "first_draw"),
+        helper.make_node("RandomUniformLike", ["x"], ["b"], "second_draw"),
         helper.make_node("Add", ["a", "b"], ["y"], "sum"),
     ]
-    return model(nodes, [("x", [2, 3, 3])], [("y", [2])], {}, "unsupported")
+    return model(nodes, [("x", [2, 3])], [("y", [2, 3])], {}, "unsupported")
 
 
 def model(

@@ -9,7 +9,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from onnx import TensorProto, helper
 
+import gecc
+from gecc.errors import InputError
 from gecc.tools.gecc_translate import main
 from test.unit.tools.conftest import Call, Compiled
 from test.unit.tools.models import mlp, save, unsupported
@@ -120,10 +123,63 @@ def test_sizes_are_for_onnx(call: Call, compiled: Compiled, tmp_path: Path) -> N
 
 
 def test_all_unsupported_nodes_at_once(call: Call, tmp_path: Path) -> None:
-    done = call(main, save(unsupported(), tmp_path), "-o", tmp_path / "a.om")
+    done = call(main, save(unsupported(), tmp_path), "--no-host", "-o", tmp_path / "a.om")
     assert done.code == 1
-    assert done.err.startswith("error: ") and "first_det" in done.err and "second_det" in done.err
+    assert done.err.startswith("error: ") and "first_draw" in done.err and "second_draw" in done.err
     assert names(tmp_path) == ["model.onnx"]
+
+
+def test_what_runs_on_the_host_is_said(call: Call, tmp_path: Path) -> None:
+    model = save(unsupported(), tmp_path)
+    done = call(main, model, "-o", tmp_path / "a.om")
+    assert done.code == 0
+    assert (
+        "2 of" in done.err
+        and "ai.onnx::RandomUniformLike 'first_draw'" in done.err
+        and "there is no native form of it" in done.err
+    )
+    done = call(main, model, "--check")
+    assert done.code == 0 and "2 host" in done.out and "native" in done.out and "estimated work" in done.out
+    done = call(main, model, "--check", "--no-host")
+    assert (
+        done.code == 1
+        and "nowhere  ai.onnx::RandomUniformLike 'second_draw'" in done.out
+        and "cannot be compiled" in done.err
+    )
+    assert call(main, model, "--check", "-o", tmp_path / "b.om").code == 2
+    assert call(main, tmp_path / "a.om", "--check").code == 2
+
+
+def test_values_that_decide_shapes(call: Call, tmp_path: Path) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 6])
+    s = helper.make_tensor_value_info("s", TensorProto.INT64, [2])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a", "b"])
+    node = helper.make_node("Reshape", ["x", "s"], ["y"], name="reshape")
+    graph = helper.make_graph([node], "g", [x, s], [y])
+    model = save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path)
+    om = tmp_path / "a.om"
+    assert "'reshape'" in call(main, model, "-o", om).err
+    np.save(tmp_path / "s.npy", np.array([3, 4]))
+    for text, last in (("s=3,4", 4), ("s=[3, -1]", -1), (f"s={tmp_path / 's.npy'}", 4)):
+        done = call(main, model, "--no-host", "--input-value", text, "-o", om)
+        assert (done.code, done.err) == (0, "")
+        with gecc.load(om, threads=1) as executor:
+            assert [io.name for io in executor.inputs] == ["x"]
+            value = np.array([3, last])
+            assert executor.run({"x": np.zeros((2, 6), np.float32), "s": value})["y"].shape == (3, 4)
+            with pytest.raises(InputError, match=r"'s' was fixed to .* when the model was compiled"):
+                executor.run({"x": np.zeros((2, 6), np.float32), "s": np.array([4, 3])})
+    for text, code, said in (
+        ("s", 2, "expected NAME=VALUE"),
+        ("s=a", 2, "'a' is no value for input 's'"),
+        ("t=1", 1, "no input is called 't'"),
+        ("s=1.5,2", 1, "expected numbers of int64"),
+        ("s=3", 1, "has shape [], expected [2]"),
+        ("x=3", 1, "has shape [], expected [2, 6]"),
+    ):
+        done = call(main, model, "--input-value", text, "-o", om)
+        assert (done.code, said in done.err) == (code, True), done.err
+    assert call(main, om, "--input-value", "s=1", "-o", tmp_path / "a.mlir").code == 2
 
 
 def test_elided_text_is_not_compiled(call: Call, compiled: Compiled, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from gecc.dialects import ge
 from gecc.errors import UnsupportedError
 from gecc.frontend.onnx.export import control as _control  # noqa: F401, enters its functions
+from gecc.frontend.onnx.export import sampling as _sampling  # noqa: F401, enters its functions
 from gecc.frontend.onnx.export import windows as _windows  # noqa: F401, enters its functions
 from gecc.frontend.onnx.export.operators import EXPORTS
 from gecc.frontend.onnx.export.writer import (

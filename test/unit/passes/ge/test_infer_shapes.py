@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
 from gecc.errors import ShapeError
-from gecc.passes.ge.infer_shapes import _infer
+from gecc.passes.ge.infer_shapes import infer_operations
 from gecc.passes.ge.infer_shapes.values import Values
 from gecc.rewrite import name_location
 
@@ -304,6 +304,6 @@ def test_shapes_that_do_not_broadcast_are_an_error(graph: Graph, rng: np.random.
     add = ge.Add(x, y, result_type=unknown(2))
     add.location = name_location("sum")
     graph.block.add_op(add)
-    values = Values(graph.store, graph.block, ())
+    values = Values(graph.store, graph.block.args, ())
     with pytest.raises(ShapeError, match=r"do not broadcast(.|\n)*sum"):
-        _infer(graph.block, values)
+        infer_operations(list(graph.block.ops), values)
