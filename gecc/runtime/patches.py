@@ -10,7 +10,6 @@ from onnx.helper import tensor_dtype_to_np_dtype
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops import op_identity, op_if, op_loop
 from onnx.reference.ops.op_batch_normalization import BatchNormalization_9, _batchnorm_test_mode
-from onnx.reference.ops.op_dequantize_linear import DequantizeLinear_19
 from onnx.reference.ops.op_pad import Pad_11, Pad_18
 
 Array = np.ndarray[Any, Any]
@@ -107,12 +106,12 @@ class BatchNormalization(BatchNormalization_9):
 
     op_domain = ""
 
-    def _run(
-        self, x: Any, scale: Any, bias: Any, mean: Any, var: Any, epsilon: Any = None, momentum: Any = None
-    ) -> Any:
+    def _run(self, *inputs: Any, **attributes: Any) -> Any:
+        epsilon = attributes.get("epsilon", 1e-5)
         if len(self.onnx_node.output) > 1:
-            return BatchNormalization_9._run(self, x, scale, bias, mean, var, epsilon, momentum)
-        return (_batchnorm_test_mode(x, scale, bias, mean, var, epsilon=epsilon),)
+            momentum = attributes.get("momentum", 0.9)
+            return BatchNormalization_9._run(self, *inputs, epsilon=epsilon, momentum=momentum)
+        return (_batchnorm_test_mode(*inputs, epsilon=epsilon),)
 
 
 class _Rows(OpRun):
@@ -168,7 +167,7 @@ class _Stable(OpRun):
         return (_log_softmax(X, next((a.i for a in self.onnx_node.attribute if a.name == "axis"), -1)).astype(X.dtype),)
 
 
-class DequantizeLinear(DequantizeLinear_19):
+class DequantizeLinear(OpRun):
     """The reference has none before opset 19; the arithmetic is the same."""
 
     op_domain = ""
