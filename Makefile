@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test smith conformance bench clean
+.PHONY: demo test smith fuzz conformance bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/python test/digits/run.py build
@@ -24,6 +24,11 @@ smith: $(VENV)/ready
 	$(BIN)/python -m gecc.debug.smith --count 2000 --jobs $(JOBS)
 
 # The cases that onnx ships for backends: counts, and why what is refused is refused.
+fuzz: $(VENV)/ready
+	$(BIN)/python -m test.fuzz --count 200000 --cuts --jobs $(JOBS)
+	$(BIN)/python -m pip install -q atheris
+	$(BIN)/python -m test.fuzz.coverage_guided -max_total_time=1800
+
 conformance: $(VENV)/ready
 	$(BIN)/python -m test.conformance --jobs $(JOBS)
 

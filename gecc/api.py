@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from gecc.errors import CliError
 from gecc.om.records import IoDesc, OmModel
 
 if TYPE_CHECKING:
@@ -263,12 +264,14 @@ def load(
     threads: int | None = None,
     affinity: Affinity = "auto",
     verify: Verify = "fast",
+    trust: Sequence[str | os.PathLike[str]] = (),
 ) -> Executor:
     """Make a compiled model ready to run: an om file, or a `Model` that was just compiled.
 
     threads: number of ranks; by default the cores this process may use and that have work. Results do not depend on it.
     affinity: "auto" pins each rank to a CPU of its own, "none" leaves them free, a list names the CPUs.
     verify: "full" also hashes the weights' bytes of a file.
+    trust: files of public keys (PEM, Ed25519): one of them must have signed the file.
 
     Raises OmError for a file that is damaged, for another machine or of another version, InputError for threads or
     affinity that cannot be had.
@@ -278,5 +281,7 @@ def load(
     if isinstance(model, Model):
         model = model.om
     if isinstance(model, OmModel):
+        if trust:
+            raise CliError("only a file can be signed, found a model in memory")
         return executor.Executor(model, threads=threads, affinity=affinity)
-    return executor.load(model, threads=threads, affinity=affinity, verify=verify)
+    return executor.load(model, threads=threads, affinity=affinity, verify=verify, trust=trust)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Form: TypeAlias = Literal["onnx", "mlir", "om"]
 
 FORMS: tuple[Form, ...] = get_args(Form)
-"""Forms that can be read and written. An om can be written as "json" too, see `inspect`."""
+"""Forms that can be read and written. An om can be looked into as well, see `gecc.debug.inspect`."""
 
 
 def form_of(path: str, option: str) -> Form:
@@ -107,8 +107,8 @@ def lower(subject: Subject, stage: str, *, opt_level: str, target: str) -> None:
     api.lower(subject.ctx, subject.as_module(), opt_level=opt_level, stage=stage, target=target)
 
 
-def write_om(subject: Subject, path: str, *, opt_level: str, target: str) -> str:
-    """Compile to an om file; returns a line about it."""
+def write_om(subject: Subject, path: str, *, opt_level: str, target: str, key: str | None = None) -> str:
+    """Compile to an om file, signed with the private key in the file `key` if given; returns a line about it."""
     om = subject.om
     if om is None:
         assert subject.module is not None
@@ -117,6 +117,10 @@ def write_om(subject: Subject, path: str, *, opt_level: str, target: str) -> str
         api.Model(om).save(path)
     except OSError as error:
         raise CliError(f"cannot write '{path}': {error.strerror}") from error
+    if key is not None:
+        from gecc.om.signature import sign
+
+        sign(path, key)
     size = os.path.getsize(path)
     return f"{path}: om for {om.target}, {len(om.tasks)} tasks, {len(om.kernels)} kernels, {size} bytes"
 
@@ -150,46 +154,3 @@ def write_onnx(subject: Subject, path: str) -> str:
     write_whole(path, proto.SerializeToString(deterministic=True))
     kind = "runnable ONNX" if runnable else "ONNX to look at in Netron, not runnable"
     return f"{path}: {kind}, {len(proto.graph.node)} nodes"
-
-
-def inspect(
-    path: str,
-    form: Form,
-    view: str,
-    input_shapes: Mapping[str, Sequence[int]] | None = None,
-    *,
-    opt_level: str,
-    target: str,
-) -> str:
-    """An om, or a model compiled to one, as text for people: `view` is json, info or disassemble.
-
-    json and info tell what a file holds, so they take om files alone. Raises CliError for anything else.
-    """
-    if view == "disassemble":
-        from gecc.debug.inspect.disassembly import disassembly
-
-        if form == "om":
-            from gecc.om.reader import read as read_om
-
-            return disassembly(read_om(path, verify="full"))
-        subject = read(path, form, input_shapes)
-        api.lower(subject.ctx, subject.as_module(), opt_level=opt_level, target=target)
-        ir = kernel_texts(subject.as_module())
-        om = api.compile_module(subject.ctx, subject.as_module(), opt_level=opt_level, target=target).om
-        return disassembly(om, ir)
-    if form != "om":
-        raise CliError(f"--{view} looks into an om file, '{path}' is {form}")
-    if view == "json":
-        from gecc.debug.inspect.json_form import json_form
-
-        return json_form(path)
-    from gecc.debug.inspect.info import info
-
-    return info(path)
-
-
-def kernel_texts(module: ModuleOp) -> dict[str, str]:
-    """The tile IR of each kernel of a module, by name."""
-    from gecc.dialects.tile import KernelOp
-
-    return {op.sym_name.data: str(op) for op in module.body.ops if isinstance(op, KernelOp)}

@@ -66,6 +66,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--verify", choices=("fast", "full"), default="fast", help="full: hash the weights of an om too"
     )
+    parser.add_argument(
+        "--trust", action="append", default=[], metavar="KEY", help="run only an om signed by this public key (PEM)"
+    )
     parser.add_argument("--profile", action="store_true", help="print the time of every task")
     parser.add_argument("--trace", metavar="FILE", help="write a profile for chrome://tracing or Perfetto (JSON)")
     parser.add_argument("--compare", metavar="PEER", help="compare the results with a peer's: onnxruntime, openvino")
@@ -98,10 +101,13 @@ def _run(argv: Sequence[str] | None) -> int:
         raise CliError("--model and --tolerance are for --compare")
     from gecc import api
 
+    if args.trust and _is_onnx(args.model_file):
+        raise CliError("--trust is for an om file, the model is ONNX")
     if args.input_value and not _is_onnx(args.model_file):
         raise CliError(f"--input-value is for ONNX models; the inputs of '{args.model_file}' are fixed")
     model = _compile(args) if _is_onnx(args.model_file) else args.model_file
-    with api.load(model, threads=args.threads, affinity=_affinity(args.affinity), verify=args.verify) as executor:
+    affinity = _affinity(args.affinity)
+    with api.load(model, threads=args.threads, affinity=affinity, verify=args.verify, trust=args.trust) as executor:
         feeds = _feeds(args, executor, original)
         results = _measure(args, executor, feeds)
     if args.output is not None:

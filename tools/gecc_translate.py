@@ -51,6 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
         choices=(*FORMS, "json"),
         help="form of the output (default: by extension); json: of an om",
     )
+    parser.add_argument("--sign", metavar="KEY", help="with an om: sign it with this private key (PEM, Ed25519)")
     look = parser.add_mutually_exclusive_group()
     look.add_argument("--info", action="store_true", help="print what an om file holds: sizes, memory, tasks, target")
     look.add_argument("--disassemble", action="store_true", help="print the machine code of the kernels")
@@ -95,13 +96,15 @@ def _run(argv: Sequence[str] | None) -> int:
         result = args.result or translate.form_of(output, "--to")
     if args.elide and result != "mlir":
         raise CliError(f"--elide is about text, the output is {result}")
+    if args.sign and result != "om":
+        raise CliError(f"--sign is about om files, the output is {result}")
     if args.stage and result == "om":
         raise CliError("--stage is about text and ONNX, the output is om")
     subject = translate.read(args.input, source, input_shapes(args), input_values=input_values(args), host=host(args))
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
     if output is not None and result == "om":
-        print(translate.write_om(subject, output, opt_level=opt_level(args), target=args.target))
+        print(translate.write_om(subject, output, opt_level=opt_level(args), target=args.target, key=args.sign))
         return 0
     if args.stage or args.level is not None:
         translate.lower(subject, args.stage or "om", opt_level=opt_level(args), target=args.target)
@@ -135,10 +138,10 @@ def _is_json(args: argparse.Namespace) -> bool:
 
 
 def _look(args: argparse.Namespace, source: Form, view: str) -> int:
-    from gecc import translate
+    from gecc.debug.inspect.view import look
 
     shapes = input_shapes(args)
-    text = translate.inspect(args.input, source, view, shapes, opt_level=opt_level(args), target=args.target)
+    text = look(args.input, source, view, shapes, opt_level=opt_level(args), target=args.target)
     if args.output is None:
         print(text, end="")
     else:

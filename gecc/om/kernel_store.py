@@ -1,11 +1,16 @@
-"""TBE_KERNELS: the container's kernel store holds two items of ours, the code image and the index into it.
+"""TBE_KERNELS: the container's kernel store holds three items of ours: the code image, the index into it, and a bond.
 
 An item is u32 magic, u32 name length, u32 data length, name, data. The index is u32 count, then per kernel u32 name length,
 u64 offset, u64 size, name.
+
+What code does with its arguments is its own word: an extent, a stride, a count of blocks is right for it or leads it out of
+its operands. So the code is bound to the tasks it was emitted with: the bond is u64 bytes of scratch a rank, then the
+SHA-256 of TASK_INFO. Whoever changes a task has to change the kernel store, and so makes another program.
 """
 
 from __future__ import annotations
 
+import hashlib
 import struct
 
 from gecc.errors import OmError
@@ -14,10 +19,12 @@ from gecc.om.records import Buffer, KernelEntry
 ITEM_MAGIC = 0x5D776EFD
 BLOB_ITEM = "gecc.blob"
 INDEX_ITEM = "gecc.index"
+BOND_ITEM = "gecc.bond"
 
 _ITEM = struct.Struct("<III")
 _COUNT = struct.Struct("<I")
 _KERNEL = struct.Struct("<IQQ")
+_BOND = struct.Struct("<Q32s")
 
 
 def pack_store(items: list[tuple[str, Buffer]]) -> bytes:
@@ -55,6 +62,27 @@ def parse_store(data: memoryview, where: str) -> dict[str, memoryview]:
         items[name] = data[at : at + size]
         at += size
     return items
+
+
+def pack_bond(scratch_bytes: int, tasks: Buffer) -> bytes:
+    """What binds code to the partition TASK_INFO whose bytes are `tasks`."""
+    return _BOND.pack(scratch_bytes, hashlib.sha256(tasks).digest())
+
+
+def check_bond(bond: memoryview, scratch_bytes: int, tasks: Buffer, where: str) -> None:
+    """Refuse tasks that are not those the code was emitted with. Raises OmError."""
+    if bond.nbytes != _BOND.size:
+        raise OmError(f"'{BOND_ITEM}' has {bond.nbytes} bytes, expected {_BOND.size}", where=where)
+    scratch, digest = _BOND.unpack(bond)
+    if scratch != scratch_bytes:
+        raise OmError(f"the model states {scratch_bytes} bytes of scratch, its kernels {scratch}", where=where)
+    found = hashlib.sha256(tasks).digest()
+    if digest != found:
+        raise OmError(
+            f"the SHA-256 of TASK_INFO is {found.hex()}, the kernels were emitted with tasks of {digest.hex()}",
+            where=where,
+            hint="the tasks were changed",
+        )
 
 
 def pack_index(kernels: tuple[KernelEntry, ...]) -> bytes:

@@ -16,6 +16,7 @@ from typing import Literal, overload
 
 from gecc.errors import OmError
 from gecc.om.container import CHECKSUM_AT, CHECKSUM_SIZE, HEADER_SIZE, Container, PartitionType, parse_container
+from gecc.om.digest import digest_with
 from gecc.om.graph import (
     ABI,
     ARENA,
@@ -29,7 +30,7 @@ from gecc.om.graph import (
     WEIGHT_SIZE,
     GraphReader,
 )
-from gecc.om.kernel_store import BLOB_ITEM, INDEX_ITEM, parse_index, parse_store
+from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, check_bond, parse_index, parse_store
 from gecc.om.records import SCHEMA, Buffer, GraphNode, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
 from gecc.om.tasks import decode_tasks
@@ -38,19 +39,35 @@ from gecc.om.verifier import check_abi, verify, verify_graph
 SCHEMAS = range(1, SCHEMA + 1)
 """Encodings that this reader knows."""
 
+SCHEMA_OF_BONDS = 2
+"""The first encoding in which code is bound to its tasks."""
+
 Verify = Literal["fast", "full"]
 """How much of a file to look at. "fast" does not hash the bytes of the weights, which can change numbers, never
 addresses, and decodes and verifies the graph's nodes when they are first looked at; "full" does all at once."""
 
 
-def read(path: str | os.PathLike[str], *, verify: Verify = "fast", abi: range | None = None) -> OmModel:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    verify: Verify = "fast",
+    abi: range | None = None,
+    trust: Sequence[str | os.PathLike[str]] = (),
+) -> OmModel:
     """Open, map, check and decode an om file.
 
-    `abi` are the calling conventions that the caller can run; None accepts any. The model keeps the map alive.
+    `abi` are the calling conventions that the caller can run; None accepts any. With `trust`, files of public keys, one of
+    them must have signed the file, which is then read with verify="full". The model keeps the map alive.
     Raises OmError for anything wrong, including a file that cannot be opened.
     """
     where = os.fspath(path)
-    return from_bytes(map_file(where), where=f"'{where}'", verify=verify, abi=abi)
+    data = map_file(where)
+    model = from_bytes(data, where=f"'{where}'", verify="full" if trust else verify, abi=abi)
+    if trust:
+        from gecc.om.signature import check_signature
+
+        check_signature(data, list(trust), f"'{where}'")
+    return model
 
 
 def from_bytes(data: Buffer, *, where: str = "the om", verify: Verify = "fast", abi: range | None = None) -> OmModel:
@@ -132,7 +149,7 @@ class _Reader:
         if graph.figure_int(WEIGHT_SIZE) != weights.size:
             stated = graph.figure_int(WEIGHT_SIZE)
             raise OmError(f"weight_size is {stated}, WEIGHTS_DATA has {weights.size} bytes", where=where)
-        blob, index = self._kernels()
+        blob, index, bond = self._kernels(schema)
         task_where = f"{self.where}, TASK_INFO"
         task_info, tasks = decode_tasks(self.parts[PartitionType.TASK_INFO], graph.node_of, task_where)
         model = OmModel(
@@ -156,6 +173,9 @@ class _Reader:
         self._check_figures(task_info, model, task_where)
         model.nodes = _LazyNodes(graph.n_nodes, lambda: self._nodes(graph, model))
         verify(model, self.where, graph=False)
+        if bond is not None:
+            place = f"{self.where}, TBE_KERNELS"
+            check_bond(bond, model.scratch_bytes, self.parts[PartitionType.TASK_INFO], place)
         if verify_mode == "full":
             model.nodes = self._nodes(graph, model)
         return model
@@ -181,7 +201,8 @@ class _Reader:
         if len(weights_digest) != CHECKSUM_SIZE or stated != weights_digest.hex():
             raise OmError(f"attribute '{DIGEST}' is '{stated}', expected 64 hex digits", where=graph.where)
         found = bytes(self.data[CHECKSUM_AT : CHECKSUM_AT + CHECKSUM_SIZE])
-        actual = self._file_digest(weights_digest)
+        head = bytes(self.data[:HEADER_SIZE])
+        actual = digest_with(self.data, head, self.container.models[0], weights_digest)
         if found != actual:
             raise OmError(
                 f"the checksum is {found.hex()}, the file's contents give {actual.hex()}",
@@ -199,29 +220,14 @@ class _Reader:
                 )
         return stated
 
-    def _file_digest(self, weights_digest: bytes) -> bytes:
-        """SHA-256 of the file, the checksum's bytes zero and WEIGHTS_DATA replaced by its digest, wherever it stands."""
-        h = hashlib.sha256(self.data[:CHECKSUM_AT])
-        h.update(bytes(CHECKSUM_SIZE))
-        at = CHECKSUM_AT + CHECKSUM_SIZE
-        weights = next((p for p in self.container.models[0] if p.type == PartitionType.WEIGHTS_DATA), None)
-        if weights is None:  # the digest of nothing stands at the place it would have: after MODEL_DEF
-            model_def = next(p for p in self.container.models[0] if p.type == PartitionType.MODEL_DEF)
-            start = stop = model_def.offset + model_def.size
-        else:
-            start, stop = weights.offset, weights.offset + weights.size
-        h.update(self.data[at:start])
-        h.update(weights_digest)
-        h.update(self.data[stop:])
-        return h.digest()
-
-    def _kernels(self) -> tuple[memoryview, memoryview]:
+    def _kernels(self, schema: int) -> tuple[memoryview, memoryview, memoryview | None]:
+        """Code, index and bond. Files of schema 1 have no bond."""
         where = f"{self.where}, TBE_KERNELS"
         items = parse_store(self.parts[PartitionType.TBE_KERNELS], where)
-        for name in (BLOB_ITEM, INDEX_ITEM):
+        for name in (BLOB_ITEM, INDEX_ITEM, *((BOND_ITEM,) if schema >= SCHEMA_OF_BONDS else ())):
             if name not in items:
                 raise OmError(f"the kernel store has no item '{name}', found {sorted(items)}", where=where)
-        return items[BLOB_ITEM], items[INDEX_ITEM]
+        return items[BLOB_ITEM], items[INDEX_ITEM], items.get(BOND_ITEM)
 
     def _check_figures(self, task_info: Message, model: OmModel, where: str) -> None:
         """Figures that stand in both MODEL_DEF and TASK_INFO must agree."""

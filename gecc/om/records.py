@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import TypeAlias
 
 SCHEMA = 2
-"""Version of this module's encoding in the container. A reader refuses a greater one. 2 added jumps and host calls."""
+"""Version of this module's encoding in the container. A reader refuses a greater one. 2 added jumps, host calls and the bond."""
 
 ALIGNMENT = 64
 """Alignment of the arena's base and of the weights' base in memory."""

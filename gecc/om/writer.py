@@ -18,8 +18,9 @@ from typing import BinaryIO
 
 from gecc.errors import OmError
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, header_name, pack_table, table_size
+from gecc.om.digest import file_digest
 from gecc.om.graph import DIGEST, encode_graph, first_node_id
-from gecc.om.kernel_store import BLOB_ITEM, INDEX_ITEM, pack_index, pack_store
+from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, pack_bond, pack_index, pack_store
 from gecc.om.records import OmModel
 from gecc.om.schema import Message
 from gecc.om.tasks import encode_tasks
@@ -59,19 +60,12 @@ def write(model: OmModel, path: str | os.PathLike[str]) -> None:
         raise
 
 
-def file_digest(head: bytes, weights_digest: bytes, tail: bytes | memoryview) -> bytes:
-    """The checksum: `head` is everything before the weights (the checksum's bytes still zero), `tail` all after them."""
-    h = hashlib.sha256(head)
-    h.update(weights_digest)
-    h.update(tail)
-    return h.digest()
-
-
 def _emit(model: OmModel, out: BinaryIO) -> None:
     verify(model)
-    store = pack_store([(BLOB_ITEM, model.blob), (INDEX_ITEM, pack_index(model.kernels))])
     base = first_node_id(model)
     tasks = encode_tasks(model, lambda index: base + index)
+    bond = pack_bond(model.scratch_bytes, tasks)
+    store = pack_store([(BLOB_ITEM, model.blob), (INDEX_ITEM, pack_index(model.kernels)), (BOND_ITEM, bond)])
     size = model.weights.size
     proto = encode_graph(model, (size, len(store), 0, len(tasks)))
     digest_size = len(_serialize(proto))

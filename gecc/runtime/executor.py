@@ -351,13 +351,15 @@ def load(
     threads: int | None = None,
     affinity: Affinity = "auto",
     verify: Verify = "fast",
+    trust: Sequence[str | os.PathLike[str]] = (),
 ) -> Executor:
     """Open an om file and make it ready to run.
 
-    `verify="full"` also hashes the weights' bytes. Raises OmError for a file that is damaged, for another machine or of
+    `verify="full"` also hashes the weights' bytes. With `trust`, files of public keys, one of them must have signed the
+    file. Raises OmError for a file that is damaged, for another machine or of
     another ABI.
     """
-    model = read(path, verify=verify, abi=SUPPORTED_ABIS)
+    model = read(path, verify=verify, abi=SUPPORTED_ABIS, trust=trust)
     return Executor(model, threads=threads, affinity=affinity, where=f"'{os.fspath(path)}'", verified=True)
 
 

@@ -142,7 +142,8 @@ def test_input_forget(name: str) -> None:
     ],
 )
 def test_activations(names: list[str], alpha: list[float] | None, beta: list[float] | None) -> None:
-    given = {key: value for key, value in (("activation_alpha", alpha), ("activation_beta", beta)) if value}
+    given: dict[str, Any] = {"activation_alpha": alpha, "activation_beta": beta}
+    given = {key: value for key, value in given.items() if value}
     check(*model("LSTM", activations=names, **given))
 
 
@@ -193,3 +194,28 @@ def test_x_of_unknown_shape_is_refused() -> None:
     proto.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "steps"
     with pytest.raises(UnsupportedError, match="GRU needs an input X of known shape"):
         api.compile(proto)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("name", ["plain", "bidirectional", "reverse", "lengths"])
+def test_weights_of_bytes(name: str, signed: bool) -> None:
+    """com.microsoft's DynamicQuantizeLSTM, to the bit where nothing rounds the other way."""
+    proto, feeds = model("LSTM", **CASES[name])
+    node, arrays = proto.graph.node[0], {t.name: numpy_helper.to_array(t) for t in proto.graph.initializer}
+    made: dict[str, Array] = {"b": arrays["b"]}
+    for key in ("w", "r"):
+        real = arrays[key].transpose(0, 2, 1)
+        directions = real.shape[0]
+        scale = np.abs(real).max((1, 2)).astype(np.float32) / 127
+        zero = np.full(directions, 0 if signed else 128, np.int8 if signed else np.uint8)
+        steps = np.rint(real / scale[:, None, None]) + zero[:, None, None]
+        made |= {key: steps.astype(zero.dtype), f"{key}_scale": scale, f"{key}_zero": zero}
+    names = [*node.input, *[""] * (8 - len(node.input)), "w_scale", "w_zero", "r_scale", "r_zero"]
+    keep = [a for a in node.attribute if a.name in ("direction", "hidden_size")]
+    quantised = helper.make_node("DynamicQuantizeLSTM", names, list(node.output), domain="com.microsoft")
+    quantised.attribute.extend(keep)
+    proto.graph.node[0].CopyFrom(quantised)
+    del proto.graph.initializer[:]
+    proto.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in made.items())
+    proto.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    check(proto, feeds, tolerance=2e-4)

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from gecc.errors import OmError
 from gecc.om import container
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, parse_container
-from gecc.om.kernel_store import pack_store
+from gecc.om.digest import file_digest
+from gecc.om.kernel_store import pack_store, parse_store
 from gecc.om.reader import from_bytes, read
 from gecc.om.records import OmModel
 from gecc.om.schema import DecodeError, ModelDef, ModelTaskDef
-from gecc.om.writer import file_digest, to_bytes
+from gecc.om.writer import to_bytes
 from test.unit.om.samples import empty, mlp
 
 DATA = to_bytes(mlp())
@@ -380,6 +381,7 @@ def _item(name: str, data: bytes) -> bytes:
 
 
 _BLOB = _item("gecc.blob", bytes(200))
+_BOND = _item("gecc.bond", bytes(40))
 
 
 @pytest.mark.parametrize(
@@ -390,17 +392,67 @@ _BLOB = _item("gecc.blob", bytes(200))
         (struct.pack("<III", 0x5D776EFD, 1 << 31, 1 << 31), "does not fit the 0 left"),
         (_BLOB, "the kernel store has no item 'gecc.index', found ['gecc.blob']"),
         (_BLOB + _BLOB, "item 'gecc.blob' appears twice"),
-        (_BLOB + _item("gecc.index", b"\1"), "a kernel index needs 4 bytes, it has 1"),
-        (_BLOB + _item("gecc.index", struct.pack("<I", 1 << 31)), "an index of 2147483648 kernels does not fit"),
-        (_BLOB + _item("gecc.index", struct.pack("<IIQQ", 1, 9, 0, 1)), "a kernel name of 9 bytes does not fit"),
-        (_BLOB + _item("gecc.index", struct.pack("<IIQQ", 1, 1, 0, 1) + b"\xff"), "kernel name is not UTF-8"),
-        (_BLOB + _item("gecc.index", struct.pack("<IIQQ", 1, 1, 150, 51) + b"k"), "51 bytes of code at 150 do not fit"),
-        (_BLOB + _item("gecc.index", struct.pack("<IIQQ", 1, 1, 1 << 63, 1) + b"k"), "do not fit the blob's 200"),
-        (_BLOB + _item("gecc.index", struct.pack("<I", 0) + b"?"), "1 bytes follow the last kernel"),
+        (_BLOB + _BOND + _item("gecc.index", b"\1"), "a kernel index needs 4 bytes, it has 1"),
+        (
+            _BLOB + _BOND + _item("gecc.index", struct.pack("<I", 1 << 31)),
+            "an index of 2147483648 kernels does not fit",
+        ),
+        (
+            _BLOB + _BOND + _item("gecc.index", struct.pack("<IIQQ", 1, 9, 0, 1)),
+            "a kernel name of 9 bytes does not fit",
+        ),
+        (_BLOB + _BOND + _item("gecc.index", struct.pack("<IIQQ", 1, 1, 0, 1) + b"\xff"), "kernel name is not UTF-8"),
+        (
+            _BLOB + _BOND + _item("gecc.index", struct.pack("<IIQQ", 1, 1, 150, 51) + b"k"),
+            "51 bytes of code at 150 do not fit",
+        ),
+        (
+            _BLOB + _BOND + _item("gecc.index", struct.pack("<IIQQ", 1, 1, 1 << 63, 1) + b"k"),
+            "do not fit the blob's 200",
+        ),
+        (_BLOB + _BOND + _item("gecc.index", struct.pack("<I", 0) + b"?"), "1 bytes follow the last kernel"),
+        (
+            _BLOB + _item("gecc.index", struct.pack("<I", 0)),
+            "has no item 'gecc.bond', found ['gecc.blob', 'gecc.index']",
+        ),
     ],
 )
 def test_wrong_kernel_stores_are_refused(store: bytes, message: str) -> None:
     refused(edit(PartitionType.TBE_KERNELS, lambda _: store), message)
+
+
+def _stored(change: Callable[[dict[str, bytes]], object]) -> bytes:
+    """The file with the items of its kernel store changed."""
+
+    def apply(raw: bytes) -> bytes:
+        items = {name: bytes(data) for name, data in parse_store(memoryview(raw), "test").items()}
+        change(items)
+        return pack_store(list(items.items()))
+
+    return edit(PartitionType.TBE_KERNELS, apply)
+
+
+def test_code_is_bound_to_its_tasks() -> None:
+    """A parameter that is a number like any other to the verifier leads a kernel out of its memory."""
+
+    def longer(proto) -> None:
+        args = proto.task[0].kernel.args
+        proto.task[0].kernel.args = args[:-24] + struct.pack("<q", 1 << 20) + args[-16:]
+
+    refused(edit_tasks(longer), "the kernels were emitted with tasks of")
+    refused(
+        edit_graph(lambda proto: setattr(proto.attr["gecc_scratch_bytes"], "i", 0)), "bytes of scratch, its kernels"
+    )
+    refused(_stored(lambda items: items.update({"gecc.bond": bytes(39)})), "'gecc.bond' has 39 bytes, expected 40")
+    refused(_stored(lambda items: items.pop("gecc.bond")), "has no item 'gecc.bond'")
+
+
+def test_an_older_schema_does_not_free_code_of_its_bond() -> None:
+    def older(proto) -> None:
+        proto.attr["gecc_schema"].i = 1
+        proto.attr["gecc_scratch_bytes"].i = 0
+
+    refused(edit_graph(older), "bytes of scratch, its kernels")
 
 
 # ---------------------------------------------------------------------------------------------- models never written

@@ -289,3 +289,21 @@ def test_a_device_is_never_replaced(call: Call, compiled: Compiled, tmp_path: Pa
     finally:
         os.close(reader)
     assert names(tmp_path) == ["pipe.mlir", "pipe.om"]
+
+
+def test_a_signed_om_runs_where_its_key_is_trusted(call: Call, compiled: Compiled, tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    from gecc.tools.gecc_run import main as run
+    from test.unit.om.test_signature import keys
+
+    secret, public = keys(tmp_path, "a")
+    done = call(main, compiled.onnx, "-o", tmp_path / "m.om", "--sign", secret)
+    assert done.code == 0, done.err
+    assert call(run, tmp_path / "m.om", "--trust", public).code == 0
+    _, other = keys(tmp_path, "b")
+    refused = call(run, tmp_path / "m.om", "--trust", other)
+    assert refused.code == 1
+    assert "by none of the trusted keys" in refused.err
+    assert call(run, compiled.om, "--trust", public).code == 1
+    assert call(run, compiled.onnx, "--trust", public).code == 2
+    assert call(main, compiled.onnx, "-o", tmp_path / "m.mlir", "--sign", secret).code == 2

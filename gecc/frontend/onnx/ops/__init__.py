@@ -19,11 +19,13 @@ from gecc.frontend.onnx.ops import (
     quant,
     quant_microsoft,
     recurrent,
+    recurrent_microsoft,
     reduce,
     resize,
     sampling,
     scatter,
     shape,
+    signal,
     softmax,
 )
 
@@ -46,10 +48,12 @@ __all__ = [
     "quant",
     "quant_microsoft",
     "recurrent",
+    "recurrent_microsoft",
     "reduce",
     "resize",
     "sampling",
     "scatter",
     "shape",
+    "signal",
     "softmax",
 ]

@@ -47,6 +47,8 @@ class Layer:
     recurrent_bias: SSAValue | None = None
     """What is added in the loop: GRU's, when the reset gate comes after the product."""
     constants: dict[str, SSAValue] = field(default_factory=dict)
+    number: SSAValue | None = None
+    """That of the iteration, while `step` builds one."""
 
     @property
     def lead(self) -> list[int]:
@@ -86,11 +88,12 @@ class Layer:
         def step(
             number: SSAValue, states: Sequence[SSAValue]
         ) -> tuple[SSAValue | None, list[SSAValue], list[SSAValue]]:
+            self.number = number
             now = n.add(ge.Gather(inputs, number, axis=0))
             after = self.step(now, states)
             row = after[0]
             if self.lengths is not None:
-                alive = self._alive(number)
+                alive = self.alive(number)
                 row = n.add(ge.Select(alive, row, build.scalar(0, row)))
                 after = [n.add(ge.Select(alive, new, old)) for new, old in zip(after, states, strict=True)]
             return None, after, [row]
@@ -132,8 +135,8 @@ class Layer:
             parts.append(self._turned(part) if backward else part)
         return self._side_by_side(parts)
 
-    def _alive(self, number: SSAValue) -> SSAValue:
-        """Which sequences of the batch are not over yet: [batch, 1]."""
+    def alive(self, number: SSAValue) -> SSAValue:
+        """Which sequences of the batch are not over yet in step `number`: [batch, 1]."""
         assert self.lengths is not None
         lengths = self.n.build.reshape(self.n.build.cast(self.lengths, i64), (self.batch, 1))
         return self.n.add(ge.Less(number, lengths))
@@ -213,10 +216,10 @@ class RealWeights(Layer):
     r: SSAValue
 
     def input_products(self, x: SSAValue, direction: int) -> SSAValue:
-        w = self.n.build.reshape(_direction(self.n, self.w, direction), shape(self.w)[1:])
+        w = self.n.build.reshape(direction_of(self.n, self.w, direction), shape(self.w)[1:])
         bias = self.bias
         if bias is not None:
-            bias = self.n.build.reshape(_direction(self.n, bias, direction), (self.gates * self.hidden,))
+            bias = self.n.build.reshape(direction_of(self.n, bias, direction), (self.gates * self.hidden,))
         return self.n.add(ge.MatMulV2(x, w, bias, transpose_x2=True))
 
     def product(self, state: SSAValue, first: int, count: int) -> SSAValue:
@@ -239,7 +242,7 @@ class RealLstm(RealWeights, Lstm):
     """LSTM of real numbers."""
 
 
-def _direction(n: Node, x: SSAValue, direction: int) -> SSAValue:
+def direction_of(n: Node, x: SSAValue, direction: int) -> SSAValue:
     """One direction of a tensor whose first dimension they are."""
     return x if shape(x)[0] == 1 else n.add(ge.Slice(x, [direction], [direction + 1], [0], [1]))
 
@@ -254,13 +257,13 @@ def recurrent(n: Node, kind: type[RealRnn | RealGru | RealLstm], op: str, gates:
 
     def layer(functions: Sequence[Activation], directions: Sequence[int], backwards: Sequence[bool]) -> Layer:
         made = kind(n, hidden, gates, functions, backwards, n.optional(4))
-        made.w, made.r = _directions(n, w, directions), _directions(n, r, directions)
+        made.w, made.r = directions_of(n, w, directions), directions_of(n, r, directions)
         bias = wide[3] if len(wide) > 3 else None
         if bias is not None:
-            _add_bias(made, _directions(n, bias, directions), op)
+            add_bias(made, directions_of(n, bias, directions), op)
         peepholes = wide[7] if op == "LSTM" and len(wide) > 7 else None
         if peepholes is not None:
-            made.constants["peepholes"] = _by_direction(made, _directions(n, peepholes, directions), 3)
+            made.constants["peepholes"] = by_direction(made, directions_of(n, peepholes, directions), 3)
         return made
 
     states = [wide[i] if len(wide) > i else None for i in ((5, 6) if op == "LSTM" else (5,))]
@@ -274,23 +277,23 @@ def _wide(n: Node, x: SSAValue) -> SSAValue:
     return n.build.cast(x, f32) if item_bytes(element(x)) == 2 else x
 
 
-def _directions(n: Node, x: SSAValue, directions: Sequence[int]) -> SSAValue:
-    return x if len(directions) == shape(x)[0] else _direction(n, x, directions[0])
+def directions_of(n: Node, x: SSAValue, directions: Sequence[int]) -> SSAValue:
+    return x if len(directions) == shape(x)[0] else direction_of(n, x, directions[0])
 
 
-def _by_direction(layer: Layer, x: SSAValue, parts: int) -> SSAValue:
+def by_direction(layer: Layer, x: SSAValue, parts: int) -> SSAValue:
     """[directions, parts * hidden] so that it meets [(directions,) batch, parts * hidden]."""
     lead = [*layer.lead, 1] if layer.lead else [1]
     return layer.n.build.reshape(x, (*lead, parts * layer.hidden))
 
 
-def _add_bias(layer: Layer, bias: SSAValue, op: str) -> None:
+def add_bias(layer: Layer, bias: SSAValue, op: str) -> None:
     """Both halves of B, [directions, 2 * gates * hidden], join, but for GRU's product that is reset afterwards."""
     n, size = layer.n, layer.gates * layer.hidden
     ours, theirs = layer.part(bias, 0, size), layer.part(bias, 1, size)
     if op == "GRU" and n.attr_int("linear_before_reset", 0):
         layer.bias = ours
-        layer.recurrent_bias = _by_direction(layer, theirs, layer.gates)
+        layer.recurrent_bias = by_direction(layer, theirs, layer.gates)
     else:
         layer.bias = n.add(ge.Add(ours, theirs))
 
@@ -300,9 +303,17 @@ Make = Callable[[Sequence[Activation], Sequence[int], Sequence[bool]], Layer]
 
 
 def run_layers(
-    n: Node, op: str, hidden: int, x: SSAValue, states: Sequence[SSAValue | None], make: Make
+    n: Node,
+    op: str,
+    hidden: int,
+    x: SSAValue,
+    states: Sequence[SSAValue | None],
+    make: Make,
+    *,
+    apart: bool = False,
 ) -> list[SSAValue | None]:
-    """Run the directions of a node, together if their activations agree; outputs as the node's `layout` wants them."""
+    """Run the directions of a node, together if their activations agree, unless they are to be kept `apart`; outputs as
+    the node's `layout` wants them."""
     direction = n.attr_str("direction", "forward")
     if direction not in DIRECTIONS:
         n.invalid(f"direction is '{direction}', expected one of {', '.join(DIRECTIONS)}")
@@ -316,7 +327,7 @@ def run_layers(
     count = len(DEFAULTS[op])
     functions = activations(n, count * len(backwards), DEFAULTS[op])
     per_direction = [functions[i * count : (i + 1) * count] for i in range(len(backwards))]
-    together = all(each == per_direction[0] for each in per_direction)
+    together = not apart and all(each == per_direction[0] for each in per_direction)
     groups = [list(range(len(backwards)))] if together else [[i] for i in range(len(backwards))]
     given = [_initial(n, value, len(backwards), batch, hidden, batchwise, x) for value in states]
     rows: list[SSAValue | None] = []
@@ -324,7 +335,7 @@ def run_layers(
     for group in groups:
         layer: Layer = make(per_direction[group[0]], group, [backwards[i] for i in group])
         layer.steps, layer.batch = steps, batch
-        initial = [build.reshape(_directions(n, value, group), (*layer.lead, batch, hidden)) for value in given]
+        initial = [build.reshape(directions_of(n, value, group), (*layer.lead, batch, hidden)) for value in given]
         made, last = layer.run(x, initial, n.wants(0))
         rows.append(made)
         ends.append([build.reshape(value, (len(group), batch, hidden)) for value in last])

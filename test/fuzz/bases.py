@@ -1,0 +1,94 @@
+"""The good files that mutants are made of: one of each kind of task, with inputs that run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from gecc import api
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+
+
+@dataclass(frozen=True)
+class Base:
+    """A good file and inputs for it."""
+
+    name: str
+    data: bytes
+    feeds: dict[str, Any]
+
+
+@cache
+def bases() -> tuple[Base, ...]:
+    """The files: products, images, checked indices, jumps, host calls, and the corpus's newest."""
+    rng = np.random.default_rng(0)
+    found = [
+        _base("product", _product(), {"x": rng.standard_normal((3, 19)).astype(np.float32)}),
+        _base("image", _image(), {"x": rng.standard_normal((1, 3, 9, 7)).astype(np.float32)}),
+        _base("rows", _rows(), {"i": np.array([[0, -1], [4, 2]])}),
+    ]
+    newest = sorted(CORPUS.iterdir())[-1]
+    for path in sorted(newest.glob("*.om")):
+        with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
+            feeds = {name.removeprefix("in."): arrays[name] for name in arrays if name.startswith("in.")}
+        found.append(Base(f"corpus/{path.stem}", path.read_bytes(), feeds))
+    return tuple(found)
+
+
+def _base(name: str, model: onnx.ModelProto, feeds: dict[str, Any]) -> Base:
+    return Base(name, api.compile(model).to_bytes(), feeds)
+
+
+def _model(
+    nodes: list[onnx.NodeProto],
+    inputs: dict[str, tuple[int, list[int]]],
+    outputs: dict[str, tuple[int, list[int]]],
+    constants: dict[str, np.ndarray],
+) -> onnx.ModelProto:
+    graph = helper.make_graph(
+        nodes,
+        "fuzz",
+        [helper.make_tensor_value_info(n, t, s) for n, (t, s) in inputs.items()],
+        [helper.make_tensor_value_info(n, t, s) for n, (t, s) in outputs.items()],
+        [numpy_helper.from_array(a, n) for n, a in constants.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+
+
+def _product() -> onnx.ModelProto:
+    rng = np.random.default_rng(1)
+    w, v = rng.standard_normal((19, 24)).astype(np.float32), rng.standard_normal((24, 5)).astype(np.float32)
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"]),
+        helper.make_node("Gelu", ["h"], ["g"]),
+        helper.make_node("MatMul", ["g", "v"], ["p"]),
+        helper.make_node("Softmax", ["p"], ["y"], axis=1),
+    ]
+    return _model(nodes, {"x": (1, [3, 19])}, {"y": (1, [3, 5])}, {"w": w, "v": v})
+
+
+def _image() -> onnx.ModelProto:
+    w = np.random.default_rng(2).standard_normal((6, 3, 3, 3)).astype(np.float32)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("MaxPool", ["c"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Concat", ["p", "p"], ["y"], axis=1),
+    ]
+    return _model(nodes, {"x": (1, [1, 3, 9, 7])}, {"y": (1, [1, 12, 4, 3])}, {"w": w})
+
+
+def _rows() -> onnx.ModelProto:
+    table = np.random.default_rng(3).standard_normal((5, 9)).astype(np.float32)
+    nodes = [
+        helper.make_node("Gather", ["t", "i"], ["g"]),
+        helper.make_node("ReduceMean", ["g"], ["y"], keepdims=0),
+    ]
+    inputs = {"i": (int(TensorProto.INT64), [2, 2])}
+    return _model(nodes, inputs, {"g": (1, [2, 2, 9]), "y": (1, [])}, {"t": table})

@@ -1,0 +1,63 @@
+"""What must hold of any bytes given to the loader: a run, or an error of gecc's in words."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Literal
+
+import numpy as np
+
+from gecc.errors import GeccError, KernelError
+from gecc.om.reader import from_bytes
+from gecc.om.records import IoDesc
+from gecc.runtime.executor import SUPPORTED_ABIS, Executor
+from gecc.runtime.inputs import NUMPY_DTYPES
+from gecc.runtime.pages import Pages
+
+Outcome = Literal["refused", "failed", "ran"]
+
+MAX_BYTES = 1 << 28
+"""Models that ask for more memory are read but not run: the test has to end."""
+
+
+def check(data: bytes, feeds: dict[str, Any], *, ranks: int = 1) -> Outcome:
+    """Load and run. Inputs and outputs lie, as the arena does, right before a page that nobody may touch.
+
+    "refused" by the loader or for its inputs, "failed" in a run, in words; anything else than a GeccError passes through.
+    """
+    try:
+        model = from_bytes(data, where="fuzz", verify="full", abi=SUPPORTED_ABIS)
+        list(model.nodes)
+        sizes = [model.arena_bytes, model.scratch_bytes, *(io.nbytes for io in (*model.inputs, *model.outputs))]
+        if max(sizes) > MAX_BYTES:
+            return "refused"
+        executor = Executor(model, threads=ranks, affinity="none", verified=True)
+    except GeccError:
+        return "refused"
+    with executor:
+        fences: list[Pages] = []
+        try:
+            given = {io.name: _fenced(io, feeds.get(io.name), fences) for io in model.inputs}
+            outputs = {io.name: _fenced(io, None, fences) for io in model.outputs if io.slot < 0}
+            executor.run(given, outputs=outputs)
+            return "ran"
+        except KernelError:
+            return "failed"
+        except GeccError:
+            return "refused"
+        finally:
+            for pages in fences:
+                pages.close()
+
+
+def _fenced(io: IoDesc, value: Any, fences: list[Pages]) -> Any:
+    """An array for an input or output, its last byte the last before a page that may not be touched."""
+    if io.slot >= 0:
+        return value
+    pages = Pages(io.nbytes, io.name)
+    fences.append(pages)
+    buffer = (ctypes.c_uint8 * io.nbytes).from_address(pages.address + pages.size - io.nbytes)
+    array = np.ctypeslib.as_array(buffer).view(NUMPY_DTYPES[io.dtype]).reshape(io.shape)
+    if isinstance(value, np.ndarray) and value.shape == io.shape and value.dtype == array.dtype:
+        array[...] = value
+    return array
