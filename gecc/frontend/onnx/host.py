@@ -23,6 +23,9 @@ from gecc.weights import numpy_dtype
 SMALL = 1024
 """Elements of a constant that shape inference is told at most."""
 
+MISJUDGED = frozenset((("", "STFT"),))
+"""Operators whose result has another shape than ONNX's inference says: STFT, which is onesided unless told otherwise."""
+
 FOLDED_BYTES = 64 << 20
 """Bytes of results at most that are computed while importing."""
 
@@ -80,7 +83,8 @@ class HostImporter:
         reason: str,
         hint: str | None,
     ) -> list[SSAValue]:
-        kinds = self._infer(program, operands)
+        misjudged = (node.proto.domain, node.proto.op_type) in MISJUDGED
+        kinds = {n: _shapeless(k) if misjudged else k for n, k in self._infer(program, operands).items()}
         types = [self._result_type(node, name, kinds.get(name), reason) for name in names]
         attributes: dict[str, Attribute] = {"reason": StringAttr(reason)}
         if hint:
@@ -167,6 +171,15 @@ class HostImporter:
         if sum(r.nbytes for r in results) > FOLDED_BYTES:
             return None
         return [self.build.const(np.asarray(r)) for r in results]
+
+
+def _shapeless(kind: TypeProto) -> TypeProto:
+    """A tensor type with nothing said of its shape but the rank."""
+    result = TypeProto()
+    result.CopyFrom(kind)
+    for dim in result.tensor_type.shape.dim:
+        dim.Clear()
+    return result
 
 
 def is_random(proto: NodeProto) -> bool:
