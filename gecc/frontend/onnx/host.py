@@ -16,7 +16,7 @@ from gecc.dialects import ge
 from gecc.errors import GeccError
 from gecc.frontend.onnx.builder import Builder
 from gecc.frontend.onnx.kinds import kind_of, spelled, type_of
-from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel
+from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel, type_name
 from gecc.frontend.onnx.node import Node, Refusal
 from gecc.runtime.custom import REGISTRY
 from gecc.runtime.reference import RANDOM, Program
@@ -58,6 +58,10 @@ class HostImporter:
         `embedded` are initializers that the node reads and that are no tensors of gecc. A node that only constants
         decide is run now. Raises Refusal when the host cannot run the node either.
         """
+        for operand in operands:
+            if operand.value in self.build.narrow:
+                kind = type_name(self.build.narrow[operand.value])
+                raise Refusal(f"{reason}; the host does not take '{operand.name}', which is {kind}", hint)
         names = [name for name in node.proto.output if name]
         program = self._program(node.proto, operands, embedded, names)
         data = program.SerializeToString(deterministic=True)

@@ -15,7 +15,7 @@ DOMAIN = "gecc.host"
 def host(e: Emitter, op: ge.HostOp) -> None:
     """A call of a function that holds the node, and as constants what its program holds as initializers."""
     program = ModelProto.FromString(e.store.array(op.program).tobytes())
-    name = e.names.fresh(op.op_type.data)
+    name = e.names.fresh(f"host_{op.op_type.data}")  # a name of the standard confuses the reference implementation
     constants = [helper.make_node("Constant", [], [tensor.name], value=tensor) for tensor in program.graph.initializer]
     e.functions.append(
         FunctionProto(
