@@ -33,6 +33,10 @@ DISPUTED = {
 }
 """Cases whose expected values contradict the standard's text. Our results must then be those of ONNX Runtime."""
 
+NOISE = {name: 1e-6 for name in ("test_dft_inverse", "test_dft_inverse_opset19")}
+"""Cases whose expected values hold rounding errors beyond the suite's tolerance where the answer is 0 (2e-7 for sums of
+up to 495), with the absolute tolerance that takes them in. A result nearer to 0 is disputed, not wrong."""
+
 CHANCE = re.compile("test_bernoulli")
 """Cases whose expected values were drawn by chance, by a generator that the standard does not name. Ours must be of the
 same type and shape and among the same values; they count apart."""
@@ -81,11 +85,13 @@ def run_case(case: Case, no_host: bool = False) -> tuple[str, str]:
             if CHANCE.match(case.name):
                 _assert_alike(wanted, found)
             else:
-                _assert_similar(wanted, found, rtol, case.source.atol)
+                _assert_similar(wanted, found, rtol, NOISE.get(case.name, case.source.atol))
     except (AssertionError, TypeError) as difference:  # the latter: a sequence where none is expected
         return "wrong", str(difference)
     if CHANCE.match(case.name):
         return "chance", ""
+    if case.name in NOISE:
+        return "disputed", "expected values hold rounding errors beyond the suite's tolerance"
     if case.name in DISPUTED:
         return "disputed", DISPUTED[case.name]
     return ("host", ready.on_host) if ready.on_host else ("pass", "")

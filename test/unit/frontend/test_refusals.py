@@ -49,8 +49,7 @@ def test_one_report_lists_every_node() -> None:
 
 
 def test_refused_attributes_name_rule_and_hint() -> None:
-    statistics = [Fixed(floats(4, low=0.5))] * 4
-    model = Case("BatchNormalization", 14, [floats(2, 4), *statistics], {"training_mode": 1}, outputs=3).model()
+    model = Case("Dropout", 13, [floats(3), Fixed(np.float32(0.5)), Fixed(np.bool_(True))]).model()
     with pytest.raises(UnsupportedError, match=r"training mode is not supported(.|\n)*hint: export the model"):
         import_onnx(make_context(), model)
 

@@ -25,6 +25,7 @@ from gecc.frontend.onnx.ops import (
     sampling,
     scatter,
     shape,
+    signal,
     softmax,
 )
 
@@ -53,5 +54,6 @@ __all__ = [
     "sampling",
     "scatter",
     "shape",
+    "signal",
     "softmax",
 ]

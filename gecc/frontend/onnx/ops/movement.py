@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
-from gecc.frontend.onnx.builder import rank, shape
+from gecc.frontend.onnx.builder import element, rank, shape
 from gecc.frontend.onnx.node import Node
 from gecc.frontend.onnx.registry import onnx_op
 
@@ -269,7 +269,6 @@ def dropout(n: Node) -> Sequence[SSAValue]:
         n.refuse("Dropout in training mode is not supported", hint="export the model in evaluation mode")
     if not n.wants(1):
         return [x]
-    if n.opset < 12:
-        n.refuse("the mask of Dropout is not supported below opset 12, where the standard does not define it")
-    kept = ge.dense(np.array([True]))
+    # until opset 9 the mask has the type of x; that all is kept is said by ones in any case
+    kept = ge.dense(np.array([1], ge.numpy_dtype(element(x)) if n.opset < 10 else np.bool_))
     return [x, n.add(ge.ConstantOfShape(n.build.extents(x, 0, rank(x)), kept))]

@@ -14,17 +14,55 @@ from gecc.frontend.onnx.registry import onnx_op
 
 
 @onnx_op("BatchNormalization")
-def batch_normalization(n: Node) -> SSAValue:
-    """Inference form only. Training is asked for by outputs (below opset 14) or by `training_mode`."""
+def batch_normalization(n: Node) -> SSAValue | Sequence[SSAValue]:
+    """With given statistics, or in training with those of x; that is asked for by outputs (below opset 14) or by
+    `training_mode`."""
     x = n.input(0)
-    if n.opset < 9 and n.attr_int("spatial", 1) != 1:
-        n.refuse("BatchNormalization with spatial = 0 (statistics per element) is not supported")
-    if n.attr_int("training_mode", 0) or (n.opset < 14 and any(n.wants(i) for i in range(1, 5))):
-        n.refuse("BatchNormalization in training mode is not supported", hint="export the model in evaluation mode")
     if rank(x) < 2:
         n.refuse(f"BatchNormalization of rank {rank(x)} is not supported, expected a channel in dimension 1")
+    training = n.attr_int("training_mode", 0) or (n.opset < 14 and any(n.wants(i) for i in range(1, 5)))
+    spatial = n.opset >= 9 or n.attr_int("spatial", 1) == 1
+    if not spatial or training:
+        return _batch_statistics(n, x, spatial) if training else _per_element(n, x)
     scale, offset, mean, var = (n.build.cast(n.input(i), element(x)) for i in range(1, 5))
     return n.add(ge.BatchNorm(x, scale, offset, mean, var, epsilon=n.attr_float("epsilon", 1e-5)))
+
+
+def _per_element(n: Node, x: SSAValue) -> SSAValue:
+    """Statistics, scale and offset for each element of a sample (`spatial` = 0, until opset 8)."""
+    scale, offset, mean, var = (n.input(i) for i in range(1, 5))
+    return _normalised(n, x, mean, var, scale, offset)
+
+
+def _normalised(n: Node, x: SSAValue, mean: SSAValue, var: SSAValue, scale: SSAValue, offset: SSAValue) -> SSAValue:
+    """(x - mean) / sqrt(var + epsilon) * scale + offset, of operands that broadcast."""
+    deviation = n.add(ge.Sqrt(n.add(ge.Add(var, n.build.scalar(n.attr_float("epsilon", 1e-5), var)))))
+    distance = n.add(ge.RealDiv(n.add(ge.Sub(x, mean)), deviation))
+    return n.add(ge.Add(n.add(ge.Mul(distance, scale)), offset))
+
+
+def _batch_statistics(n: Node, x: SSAValue, spatial: bool) -> Sequence[SSAValue]:
+    """x normalised by its own mean and variance (of all elements, not of one less), in f32 for half formats; then
+    the running ones, which move by 1 - momentum, and until opset 13 those of x."""
+    kind, running = element(x), [n.input(3), n.input(4)]
+    wide_kind = f64 if kind == f64 else f32
+    wide = n.build.cast(x, wide_kind)
+    axes = [0, *range(2, rank(x))] if spatial else [0]
+    mean, var = _moments(n, wide, axes)
+    scale, offset = (n.build.cast(n.input(i), wide_kind) for i in (1, 2))
+    if spatial:
+        scale, offset = _per_channel(n, scale, rank(x)), _per_channel(n, offset, rank(x))
+    y = n.build.cast(_normalised(n, wide, mean, var, scale, offset), kind)
+    momentum = n.attr_float("momentum", 0.9)
+    own = [n.build.squeeze(value, axes) for value in (mean, var)]
+    moved: list[SSAValue] = []
+    for before, now in zip(running, own, strict=True):
+        old = n.build.cast(before, wide_kind)
+        kept = n.add(ge.Mul(old, n.build.scalar(momentum, old)))
+        new = n.add(ge.Add(kept, n.add(ge.Mul(now, n.build.scalar(1 - momentum, now)))))
+        moved.append(n.build.cast(new, element(before)))
+    saved = [n.build.cast(value, element(before)) for value, before in zip(own, running, strict=True)]
+    return [y, *moved, *(saved if n.opset < 14 else [])]
 
 
 def _per_channel(n: Node, value: SSAValue, dims: int) -> SSAValue:
