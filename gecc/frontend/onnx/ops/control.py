@@ -15,7 +15,7 @@ from gecc.frontend.onnx.node import Node, Refusal, spell
 from gecc.frontend.onnx.registry import onnx_op
 
 UNROLLED = 2048
-"""At most so many nodes a loop may become whose values change their shapes."""
+"""At most so many nodes a loop may become that cannot stay one."""
 
 _NUMBER = ge.tensor_type((), i64)
 
@@ -86,7 +86,7 @@ def loop(
         block.add_op(ge.Yield([goes_on, *carried, *rows]))
     for i, (first, later) in enumerate(zip(inits, carried, strict=True)):
         if not _same_shape(first, later):
-            raise ShapeChanges(f"carried value {i} begins as {spell(first)} and becomes {spell(later)}")
+            n.refuse(f"carried value {i} begins as {spell(first)} and becomes {spell(later)}")
     if rows and (trips is None or again is not None or (condition is not None and not ge.is_true(condition))):
         n.refuse("the number of rows of a scan output depends on data")
     keep = _drop_unchanged(block, inits, carried)
@@ -97,10 +97,6 @@ def loop(
         ends[i] = result
     stacked = iter(results[len(keep) :])
     return ends, [next(stacked) if wanted else None for wanted in rows_wanted]
-
-
-class ShapeChanges(Refusal):
-    """A carried value that changes its shape from one iteration to the next."""
 
 
 def _drop_unchanged(block: Block, inits: Sequence[SSAValue], carried: Sequence[SSAValue]) -> list[int]:
@@ -136,8 +132,11 @@ def loop_(n: Node) -> Sequence[SSAValue | None]:
     wanted = [n.wants(i) for i in range(count, len(graph.output) - 1)]
     try:
         ends, rows = loop(n, _number(n, trips), condition, inits, step, wanted)
-    except ShapeChanges:
-        unrolled = _unrolled(n, trips, condition, inits, step, len(graph.node))
+    except Refusal as refusal:  # shapes that change, or that follow from the number of the iteration
+        try:
+            unrolled = _unrolled(n, trips, condition, inits, step, len(graph.node))
+        except Refusal:
+            raise refusal from None
         if unrolled is None:
             raise
         ends, rows = unrolled
