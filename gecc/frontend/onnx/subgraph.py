@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from gecc.errors import UnsupportedError
+from gecc.frontend.onnx.narrow import NARROW
 from gecc.frontend.onnx.order import captured, in_order
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class Scope:
 
     def _constant(self, tensor: TensorProto, node: Node) -> SSAValue:
         node.build.location = _location(tensor.name)
-        return node.build.const(node.model.array(tensor))
+        value = node.build.const(node.model.array(tensor))
+        return node.build.mark(value, tensor.data_type) if tensor.data_type in NARROW else value
 
     def _import(
         self, proto: NodeProto, node: Node, scope: Scope, value: Callable[[str], SSAValue | None]
