@@ -291,7 +291,7 @@ def test_weights_of_a_loop_are_packed_once() -> None:
 def test_a_growing_value_is_refused_when_the_loop_cannot_be_unrolled() -> None:
     text = GROWING.replace("float[1, 3] x)", "float[1, 3] x, int64 n)").replace("int64 n = {4}, ", "")
     with pytest.raises(UnsupportedError, match=r"carried value 0 begins as f32\[1, 3\] and becomes f32\[2, 3\]"):
-        api.compile(model(text), host=False)
+        api.compile(model(text), host="forbid")
 
 
 def test_rows_whose_number_depends_on_data_are_refused() -> None:
@@ -300,7 +300,7 @@ def test_rows_whose_number_depends_on_data_are_refused() -> None:
         "float[5, 4] rows", "float[k, 4] rows"
     )
     with pytest.raises(UnsupportedError, match="number of rows of a scan output depends on data"):
-        api.compile(model(text), host=False)
+        api.compile(model(text), host="forbid")
 
 
 def test_a_refusal_in_a_body_names_the_inner_node() -> None:
@@ -308,4 +308,4 @@ def test_a_refusal_in_a_body_names_the_inner_node() -> None:
         "row = Sub(u, v)", "nz = NonZero(u)  f = Cast <to = 1> (nz)  z = ReduceSum(f)  row = Mul(z, v)"
     )
     with pytest.raises((UnsupportedError, ShapeError), match="NonZero"):
-        api.compile(model(text), host=False)
+        api.compile(model(text), host="forbid")
