@@ -57,6 +57,7 @@ from gecc.frontend.onnx.report import Report
 from gecc.frontend.onnx.schema import check_node
 from gecc.frontend.onnx.subgraph import Scope
 from gecc.passes.ge.infer_shapes import DataDependentShape
+from gecc.runtime.custom import REGISTRY
 from gecc.weights import WeightStore
 
 __all__ = ["import_model"]
@@ -240,7 +241,7 @@ class _Importer:
             for name in captured(proto):
                 if name not in self.initializers or element_of(self.initializers[name].data_type) is not None:
                     self._value(name)  # an initializer becomes a constant here, not in the region that uses it first
-            node.scope = Scope(self._made, self._outer, self.model.opsets)
+            node.scope = Scope(self._made, self._settled, self._outer, self.model.opsets)
             results, engine = self._placed(node)
         except Refusal as refusal:
             self._refuse(node, (refusal.rule, refusal.hint))
@@ -271,7 +272,7 @@ class _Importer:
     def _placed(self, node: Node) -> tuple[Sequence[SSAValue | None], tuple[str, str, str | None]]:
         """The outputs of a node and (engine, reason, hint)."""
         if self.eager is not None:
-            self.eager.catch_up()  # constants that the inputs brought
+            self.eager.begin()  # with the constants that the inputs brought
         reason = self._why_not_native(node)
         if reason is None:
             try:
@@ -342,6 +343,16 @@ class _Importer:
                 raise Refusal(error.message, error.hint) from error
             eager.stop()  # ge-infer-shapes will say so, if it still matters then
 
+    def _settled(self, results: Sequence[SSAValue | None]) -> Sequence[SSAValue | None]:
+        """The results of a node in a subgraph or definition, with shapes inferred. Refuses shapes that contradict."""
+        if self.eager is None:
+            return results
+        try:
+            self.eager.catch_up()
+        except ShapeError as error:
+            raise Refusal(error.message, error.hint) from error
+        return [None if value is None else self.eager.latest(value) for value in results]
+
     def _host_operands(self, node: Node) -> tuple[list[Operand], list[TensorProto]]:
         """What a node reads: values, and initializers that are none."""
         operands: list[Operand] = []
@@ -374,10 +385,15 @@ class _Importer:
 
         Outputs that nothing uses may be missing.
         """
+        custom = REGISTRY.get((_domain(node.proto), node.proto.op_type))
         function = lookup(_domain(node.proto), node.proto.op_type, node.opset)
+        if custom is not None and custom.decompose is not None:
+            function = custom.decompose
         check_node(node)
         if function is None:
             body = definition(node)
+            if body is None and custom is not None:
+                raise Refusal("it is registered with a numpy implementation alone")
             if body is None:
                 raise Refusal(*_unknown(node))
             return self._by_definition(node, body)
@@ -397,9 +413,9 @@ class _Importer:
             inputs = [values.get(name) for name in proto.input]
             opset = opsets.get(_domain(proto), node.opset)
             inner = Node(proto, node.index, opset, inputs, self.build, self.model)
-            inner.scope = Scope(self._made, values.get, opsets)
+            inner.scope = Scope(self._made, self._settled, values.get, opsets)
             try:
-                results = self._made(inner)
+                results = self._settled(self._made(inner))
             except Refusal as refusal:
                 kind = node.proto.op_type
                 raise Refusal(f"the definition of {kind} needs {proto.op_type}: {refusal.rule}", refusal.hint) from None
