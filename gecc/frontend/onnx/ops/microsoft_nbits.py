@@ -7,9 +7,6 @@ as fast as any float product and takes up to eight times the bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
 from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
@@ -61,33 +58,29 @@ def matmul_nbits(n: Node) -> SSAValue:
     blocks = -(-k // block)
     if shape(n.input(1)) != (columns, blocks, block * bits // 8):
         n.invalid(f"B has shape {list(shape(n.input(1)))}, expected {[columns, blocks, block * bits // 8]}")
-    weights = n.build.reshape(unpacked(n, n.input(1), bits), [columns, blocks * block])
-    weights = n.build.cast(_first(n, weights, k), element(a))
-    of_block = _of_block(n, blocks, block, k)
-    scales = of_block(n.build.reshape(n.input(2), [columns, blocks]))
-    centred = n.add(ge.Sub(weights, _zero_points(n, a, bits, columns, blocks, of_block)))
-    weights = n.add(ge.Mul(centred, scales))
+    groups = n.optional(4)
+    weights = n.build.cast(unpacked(n, n.input(1), bits), element(a))  # [N, blocks, block]
+    scales = n.build.reshape(n.input(2), [columns, blocks])
+    zeros = _zero_points(n, a, bits, columns, blocks)
+    if groups is None:
+        scales = n.build.unsqueeze(scales, [2])
+        zeros = n.build.unsqueeze(zeros, [2]) if rank(zeros) else zeros
+    else:
+        weights = _first(n, n.build.reshape(weights, [columns, blocks * block]), k)
+        scales = n.add(ge.Gather(scales, groups, axis=1))
+        zeros = n.add(ge.Gather(zeros, groups, axis=1)) if rank(zeros) else zeros
+    weights = n.add(ge.Mul(n.add(ge.Sub(weights, zeros)), scales))
+    if groups is None:
+        weights = _first(n, n.build.reshape(weights, [columns, blocks * block]), k)
     return n.add(ge.MatMulV2(a, weights, n.optional(5), transpose_x2=True))
 
 
-def _of_block(n: Node, blocks: int, block: int, k: int) -> Callable[[SSAValue], SSAValue]:
-    """Spreads [N, blocks] over the columns of K."""
-    if n.has(4):
-        return lambda x: n.add(ge.Gather(x, n.input(4), axis=1))
-    if blocks == 1:
-        return lambda x: x
-    places = n.build.const(np.arange(k, dtype=np.int64) // block)
-    return lambda x: n.add(ge.Gather(x, places, axis=1))
-
-
-def _zero_points(
-    n: Node, a: SSAValue, bits: int, columns: int, blocks: int, of_block: Callable[[SSAValue], SSAValue]
-) -> SSAValue:
-    """What is taken from the numbers: half their range where the node gives nothing."""
+def _zero_points(n: Node, a: SSAValue, bits: int, columns: int, blocks: int) -> SSAValue:
+    """What is taken from the numbers of each block, [N, blocks]; half their range where the node gives nothing."""
     if not n.has(3):
         return n.build.scalar(2 ** (bits - 1), a)
     zero = n.input(3)
     if element(zero) == UI8:
         width = -(-blocks * bits // 8)
         zero = _first(n, unpacked(n, n.build.reshape(zero, [columns, width]), bits), blocks)
-    return of_block(n.build.cast(n.build.reshape(zero, [columns, blocks]), element(a)))
+    return n.build.cast(n.build.reshape(zero, [columns, blocks]), element(a))
