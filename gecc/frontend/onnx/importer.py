@@ -240,7 +240,7 @@ class _Importer:
             for name in captured(proto):
                 if name not in self.initializers or element_of(self.initializers[name].data_type) is not None:
                     self._value(name)  # an initializer becomes a constant here, not in the region that uses it first
-            node.scope = Scope(self._made, self._outer, self.model.opsets)
+            node.scope = Scope(self._made, self._settled, self._outer, self.model.opsets)
             results, engine = self._placed(node)
         except Refusal as refusal:
             self._refuse(node, (refusal.rule, refusal.hint))
@@ -271,7 +271,7 @@ class _Importer:
     def _placed(self, node: Node) -> tuple[Sequence[SSAValue | None], tuple[str, str, str | None]]:
         """The outputs of a node and (engine, reason, hint)."""
         if self.eager is not None:
-            self.eager.catch_up()  # constants that the inputs brought
+            self.eager.begin()  # with the constants that the inputs brought
         reason = self._why_not_native(node)
         if reason is None:
             try:
@@ -342,6 +342,16 @@ class _Importer:
                 raise Refusal(error.message, error.hint) from error
             eager.stop()  # ge-infer-shapes will say so, if it still matters then
 
+    def _settled(self, results: Sequence[SSAValue | None]) -> Sequence[SSAValue | None]:
+        """The results of a node in a subgraph or definition, with shapes inferred. Refuses shapes that contradict."""
+        if self.eager is None:
+            return results
+        try:
+            self.eager.catch_up()
+        except ShapeError as error:
+            raise Refusal(error.message, error.hint) from error
+        return [None if value is None else self.eager.latest(value) for value in results]
+
     def _host_operands(self, node: Node) -> tuple[list[Operand], list[TensorProto]]:
         """What a node reads: values, and initializers that are none."""
         operands: list[Operand] = []
@@ -397,9 +407,9 @@ class _Importer:
             inputs = [values.get(name) for name in proto.input]
             opset = opsets.get(_domain(proto), node.opset)
             inner = Node(proto, node.index, opset, inputs, self.build, self.model)
-            inner.scope = Scope(self._made, values.get, opsets)
+            inner.scope = Scope(self._made, self._settled, values.get, opsets)
             try:
-                results = self._made(inner)
+                results = self._settled(self._made(inner))
             except Refusal as refusal:
                 kind = node.proto.op_type
                 raise Refusal(f"the definition of {kind} needs {proto.op_type}: {refusal.rule}", refusal.hint) from None

@@ -15,7 +15,7 @@ from gecc.frontend.onnx.node import Node, Refusal, spell
 from gecc.frontend.onnx.registry import onnx_op
 
 UNROLLED = 2048
-"""At most so many nodes a loop may become whose values change their shapes."""
+"""At most so many nodes a loop may become that cannot stay one."""
 
 _NUMBER = ge.tensor_type((), i64)
 
@@ -91,7 +91,7 @@ def loop(
         block.add_op(ge.Yield([goes_on, *carried, *rows]))
     for i, (first, later) in enumerate(zip(inits, carried, strict=True)):
         if not _same_type(n, first, later):
-            raise ShapeChanges(f"carried value {i} begins as {spell(first)} and becomes {spell(later)}")
+            n.refuse(f"carried value {i} begins as {spell(first)} and becomes {spell(later)}")
     if rows and (trips is None or again is not None or (condition is not None and not ge.is_true(condition))):
         n.refuse("the number of rows of a scan output depends on data")
     keep = _drop_unchanged(block, inits, carried)
@@ -102,10 +102,6 @@ def loop(
         ends[i] = n.build.mark_like(result, inits[i])
     stacked = (n.build.mark_like(value, row) for value, row in zip(results[len(keep) :], rows, strict=True))
     return ends, [next(stacked) if wanted else None for wanted in rows_wanted]
-
-
-class ShapeChanges(Refusal):
-    """A carried value that changes its shape from one iteration to the next."""
 
 
 def _drop_unchanged(block: Block, inits: Sequence[SSAValue], carried: Sequence[SSAValue]) -> list[int]:
@@ -141,8 +137,11 @@ def loop_(n: Node) -> Sequence[SSAValue | None]:
     wanted = [n.wants(i) for i in range(count, len(graph.output) - 1)]
     try:
         ends, rows = loop(n, _number(n, trips), condition, inits, step, wanted)
-    except ShapeChanges:
-        unrolled = _unrolled(n, trips, condition, inits, step, len(graph.node))
+    except Refusal as refusal:  # shapes that change, or that follow from the number of the iteration
+        try:
+            unrolled = _unrolled(n, trips, condition, inits, step, len(graph.node))
+        except Refusal:
+            raise refusal from None
         if unrolled is None:
             raise
         ends, rows = unrolled
