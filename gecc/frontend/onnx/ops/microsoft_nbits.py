@@ -7,11 +7,14 @@ as fast as any float product and takes up to eight times the bytes.
 
 from __future__ import annotations
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import element, rank, shape
+from gecc.frontend.onnx.narrow import NARROW
 from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.ops.narrow import decode
 from gecc.frontend.onnx.ops.quant import UI8
 from gecc.frontend.onnx.registry import onnx_op
 
@@ -84,3 +87,47 @@ def _zero_points(n: Node, a: SSAValue, bits: int, columns: int, blocks: int) -> 
         width = -(-blocks * bits // 8)
         zero = _first(n, unpacked(n, n.build.reshape(zero, [columns, width]), bits), blocks)
     return n.build.cast(n.build.reshape(zero, [columns, blocks]), element(a))
+
+
+@onnx_op("GatherBlockQuantized", domain=DOMAIN)
+def gather_block_quantized(n: Node) -> SSAValue:
+    """Inputs: data, indices, scales, zero_points?. Rows of a table whose numbers have a scale and zero point for each
+    block along `quantize_axis`; bytes hold numbers of `bits`, packed along the last dimension.
+
+    Rows are gathered before they are dequantised, so the table stays as small as it is.
+    """
+    data, scales, bits = n.input(0), n.input(2), 8
+    dims = rank(data)
+    axis, along = n.axis(n.attr_int("gather_axis", 0), dims), n.axis(n.attr_int("quantize_axis", 1), dims)
+    block = n.attr_int("block_size", 128)
+    narrow = NARROW.get(n.build.narrow.get(data, 0))
+    if narrow is None:
+        bits = n.attr_int("bits", 4)
+        if bits not in (2, 4, 8):
+            n.refuse(f"bits = {bits} is not supported, expected 2, 4 or 8")
+    if axis == along:
+        n.refuse("gather_axis and quantize_axis are the same, which is not supported")
+
+    def rows(table: SSAValue, length: int) -> SSAValue:
+        """The rows of a table as numbers of the result's element type, `length` of them along the last dimension."""
+        kind = n.build.narrow.get(table)
+        picked = n.add(ge.Gather(table, n.input(1), axis=axis))
+        if kind is not None:
+            picked = decode(n, picked, NARROW[kind])
+        elif element(picked) == UI8:
+            picked = _first(n, unpacked(n, picked, bits), length)
+        return n.build.cast(picked, element(scales))
+
+    last = shape(data)[dims - 1] * (8 // bits)
+    values, factors = rows(data, last), n.add(ge.Gather(scales, n.input(1), axis=axis))
+    moved = along + rank(n.input(1)) - 1 if along > axis else along
+    extent = shape(values)[moved]
+    if extent == -1 or shape(scales)[dims - 1] == -1:
+        n.refuse("the extents of the table must be known", hint="give input shapes")
+    places = n.build.const(np.arange(extent, dtype=np.int64) // (block or extent))
+    if n.has(3):
+        zeros = rows(n.input(3), shape(scales)[dims - 1])
+        values = n.add(ge.Sub(values, n.add(ge.Gather(zeros, places, axis=moved))))
+    elif narrow is None:
+        values = n.add(ge.Sub(values, n.build.scalar(2 ** (bits - 1), values)))
+    return n.add(ge.Mul(values, n.add(ge.Gather(factors, places, axis=moved))))
