@@ -37,7 +37,8 @@ _GE_CANONICAL = (
     "ge-cse",
     "ge-dce",
 )
-_TILE = ("fused-to-tile", "tile-deduplicate-kernels", "tile-bufferize", "tile-schedule", "tile-allocate-buffers")
+_KERNELS = ("fused-to-tile", "tile-deduplicate-kernels")
+_MEMORY = ("tile-bufferize", "tile-schedule", "tile-allocate-buffers")
 
 PIPELINES: dict[str, tuple[str, ...]] = {
     "O0": (
@@ -45,7 +46,8 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "ge-to-fused",
         "fused-choose-tilings",
         "fused-pack-weights",
-        *_TILE,
+        *_KERNELS,
+        *_MEMORY,
         "tile-to-om",
     ),
     "O1": (
@@ -58,7 +60,9 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "fused-choose-tilings",
         "fused-pack-weights",
         "fused-hoist-invariants",
-        *_TILE,
+        *_KERNELS,
+        "tile-reorder",
+        *_MEMORY,
         "tile-to-om",
     ),
     "O2": (
@@ -68,6 +72,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "ge-recognise-hard-swish",
         "ge-recognise-silu",
         "ge-recognise-layer-norm",
+        "ge-split-joined-conv",
         "ge-choose-layouts",
         "ge-canonicalize",
         "ge-hoist-invariants",
@@ -82,7 +87,9 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "fused-pack-weights",
         "fused-hoist-invariants",
         "fused-fuse-pointwise",
-        *_TILE,
+        *_KERNELS,
+        "tile-reorder",
+        *_MEMORY,
         "tile-to-om",
     ),
 }

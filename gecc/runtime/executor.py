@@ -26,6 +26,7 @@ from gecc.om.verifier import check_abi, verify
 from gecc.runtime import abi, pool
 from gecc.runtime.cpus import MAX_RANKS, Affinity, default_ranks, mask, plan
 from gecc.runtime.inputs import Binder, Inputs, address_of
+from gecc.runtime.narrow import Interface
 from gecc.runtime.outputs import Outputs, Results
 from gecc.runtime.pages import Pages, round_up
 from gecc.runtime.profile import Profile, TaskTime
@@ -100,6 +101,7 @@ class Executor:
 
     def _prepare(self, resident: Resident | None) -> None:
         model, ranks = self.model, self.ranks
+        self._interface = Interface(model)
         self._binder = Binder(model.inputs, fixed_inputs(model.attrs))
         self._results = Results(model.outputs)
         self._output_names = [io.name for io in model.outputs]
@@ -182,7 +184,7 @@ class Executor:
         Raises InputError telling everything that is wrong with the inputs or outputs, KernelError when a kernel meets a
         bad value (the executor can run again), GeccError when the host engine fails and after `close`.
         """
-        arrays = self._binder.bind(inputs)
+        arrays = self._binder.bind(self._interface.bits(inputs))
         results = self._results.make() if outputs is None else self._results.take(outputs, arrays)
         with self._lock:
             if self._closed:
@@ -209,7 +211,7 @@ class Executor:
             self._runs += 1
             if self._control[abi.CONTROL_FAILED // 8]:
                 raise self._kernel_error()
-        return dict(zip(self._output_names, results, strict=True))
+        return self._interface.results(dict(zip(self._output_names, results, strict=True)))
 
     def run_async(self, inputs: Inputs, *, outputs: Outputs | None = None) -> Future[dict[str, Any]]:
         """Start a run and return its future. Runs of one executor go in the order in which they were asked for.

@@ -183,5 +183,9 @@ def _check_tensor(value: object, io: IoDesc) -> object:
     return array
 
 
-_ONNX_DTYPES = {"float": "float32", "double": "float64"}
-"""Names of ONNX's element types that are not numpy's, but for those that numpy has not."""
+_ONNX_DTYPES = {
+    "float": "float32", "double": "float64", "float4e2m1": "float4_e2m1fn", "float8e4m3fn": "float8_e4m3fn",
+    "float8e4m3fnuz": "float8_e4m3fnuz", "float8e5m2": "float8_e5m2", "float8e5m2fnuz": "float8_e5m2fnuz",
+    "float8e8m0": "float8_e8m0fnu",
+}  # fmt: skip
+"""Names of ONNX's element types that are not those of numpy and ml_dtypes."""

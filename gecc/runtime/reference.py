@@ -44,10 +44,11 @@ class Program:
         self.where = where or f"ONNX node '{proto.graph.name}'"
         from onnx.reference import ReferenceEvaluator
 
-        from gecc.runtime.patches import PATCHES
+        from gecc.runtime.patches import patches_for
 
+        opset = max((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), default=1)
         try:
-            self._evaluator = ReferenceEvaluator(proto, new_ops=[*_custom(), *PATCHES])
+            self._evaluator = ReferenceEvaluator(proto, new_ops=[*_custom(), *patches_for(opset)])
         except FAULTS as error:
             raise InvalidModelError(
                 f"the host engine does not take the program: {_said(error)}",

@@ -365,6 +365,9 @@ class ToOm(ModulePass):
             found = attrs.get("memory_arena", 0)
             arena = found if isinstance(found, int) else 0
         attrs.update(_fixed_inputs(op, store_of(ctx)))
+        for attribute in ("input_types", "output_types"):  # see gecc/runtime/narrow.py
+            if types := _names(function, f"ge.{attribute}"):
+                attrs[attribute] = tuple(types)
         launches = [o for o in function.body.block.ops if isinstance(o, tile.LaunchOp)]
         name = op.attributes.get("ge.model_name")
         model = OmModel(

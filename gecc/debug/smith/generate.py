@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from onnx import ModelProto
 
-from gecc.debug.smith import linear, movement, pointwise
+from gecc.debug.smith import control, linear, movement, pointwise
 from gecc.debug.smith.graph import Graph
 from gecc.debug.smith.oracle import Array, Rejected, Value
 
@@ -50,6 +50,8 @@ GENERATORS: dict[Callable[[Graph], None], float] = {
     linear.norm: 4,
     linear.reduction: 4,
     linear.attention: 1,
+    control.loop: 1.5,
+    control.recurrent: 1.5,
 }
 """What makes nodes, and how often."""
 

@@ -27,6 +27,8 @@ class Builder:
         self.block = block
         self.store = store
         self.location: LocationAttr = UnknownLoc()
+        self.narrow: dict[SSAValue, int] = {}
+        """Values that hold the bits of a narrow type, and ONNX's number of that type (see `narrow.py`)."""
         self._computed: dict[SSAValue, np.ndarray | None] = {}
 
     @contextmanager
@@ -53,6 +55,15 @@ class Builder:
     def const(self, array: np.ndarray) -> SSAValue:
         """A constant."""
         return self.add(ge.const(np.ascontiguousarray(array).reshape(array.shape), self.store))
+
+    def mark(self, value: SSAValue, data_type: int) -> SSAValue:
+        """Note that a value holds the bits of the narrow type `data_type`, and return it."""
+        self.narrow[value] = data_type
+        return value
+
+    def mark_like(self, value: SSAValue, source: SSAValue) -> SSAValue:
+        """Note that a value is of the narrow type of another one, if that is of one, and return it."""
+        return self.mark(value, self.narrow[source]) if source in self.narrow else value
 
     def ints(self, values: Sequence[int]) -> SSAValue:
         """A constant of i64, one dimension."""

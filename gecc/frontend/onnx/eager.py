@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from gecc.dialects import ge
 from gecc.frontend.onnx.builder import Builder
 from gecc.passes.ge.infer_shapes import infer_operations
 from gecc.passes.ge.infer_shapes.values import Values
@@ -19,18 +20,33 @@ class Eager:
     """
 
     def __init__(self, build: Builder, arguments: Sequence[SSAValue]) -> None:
-        self._block = build.block
+        self._build = build
         self._values = Values(build.store, arguments, ())
         self._replaced: dict[SSAValue, SSAValue] = {}
-        self._last: Operation | None = None
+        self._last: dict[Block, Operation | None] = {build.block: None}
+        """The last operation of each block that was inferred; regions in the making are blocks like the main one."""
+        self._begin: Operation | None = None
         self._stopped = False
 
+    def begin(self) -> None:
+        """Infer what was appended so far, and note this place for `roll_back`."""
+        self.catch_up()
+        self._begin = self._build.block.last_op
+
     def catch_up(self) -> None:
-        """Infer everything appended since the last call. Raises ShapeError, DataDependentShape among them."""
+        """Infer everything appended to the current block since the last call.
+
+        Raises ShapeError, DataDependentShape among them.
+        """
         if self._stopped:
             return
-        infer_operations(self._fresh(self._last), self._values, self._replaced)
-        self._last = self._block.last_op
+        block = self._build.block
+        if block not in self._last:
+            self._last[block] = None
+            for arg in block.args:
+                self._values.enter(arg, [None] * ge.rank(arg))
+        infer_operations(_behind(block, self._last[block]), self._values, self._replaced)
+        self._last[block] = block.last_op
 
     def stop(self) -> None:
         """From here on shapes are left as the import functions give them."""
@@ -43,18 +59,22 @@ class Eager:
         return value
 
     def roll_back(self) -> None:
-        """Erase everything appended since the last successful `catch_up`."""
-        for op in reversed(self._fresh(self._last)):
-            drop_strays(op.results, self._block)
-            self._block.erase_op(op)
+        """Erase everything appended since `begin`."""
+        block = self._build.block
+        for op in reversed(_behind(block, self._begin)):
+            drop_strays(op.results, block)
+            block.erase_op(op)
+        self._last[block] = self._begin
 
-    def _fresh(self, last: Operation | None) -> list[Operation]:
-        op = self._block.first_op if last is None else last.next_op
-        found: list[Operation] = []
-        while op is not None:
-            found.append(op)
-            op = op.next_op
-        return found
+
+def _behind(block: Block, last: Operation | None) -> list[Operation]:
+    """The operations of a block behind `last`, or all."""
+    op = block.first_op if last is None else last.next_op
+    found: list[Operation] = []
+    while op is not None:
+        found.append(op)
+        op = op.next_op
+    return found
 
 
 def drop_strays(values: Sequence[SSAValue], block: Block) -> None:

@@ -12,8 +12,8 @@ import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto
 from onnx.defs import OpSchema
 
-from gecc.frontend.onnx.builder import element, shape
-from gecc.frontend.onnx.data_types import DATA_TYPES
+from gecc.frontend.onnx.builder import shape
+from gecc.frontend.onnx.data_types import data_type_of
 from gecc.frontend.onnx.node import Node
 from gecc.frontend.onnx.order import captured
 
@@ -55,7 +55,7 @@ def _type_proto(node: Node, i: int) -> bytes:
     if value is None:
         return b""
     dims = [None if d == -1 else d for d in shape(value)]
-    return onnx.helper.make_tensor_type_proto(DATA_TYPES[element(value)], dims).SerializeToString()
+    return onnx.helper.make_tensor_type_proto(data_type_of(node.build, value), dims).SerializeToString()
 
 
 def needed(body: FunctionProto, node: Node) -> list[NodeProto]:

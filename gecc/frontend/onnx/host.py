@@ -15,13 +15,16 @@ from gecc.dialects import ge
 from gecc.errors import GeccError
 from gecc.frontend.onnx.builder import Builder
 from gecc.frontend.onnx.kinds import kind_of, spelled, type_of
-from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel
+from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel, type_name
 from gecc.frontend.onnx.node import Node, Refusal
 from gecc.runtime.reference import RANDOM, Program
 from gecc.weights import numpy_dtype
 
 SMALL = 1024
 """Elements of a constant that shape inference is told at most."""
+
+MISJUDGED = frozenset((("", "STFT"),))
+"""Operators whose result has another shape than ONNX's inference says: STFT, which is onesided unless told otherwise."""
 
 FOLDED_BYTES = 64 << 20
 """Bytes of results at most that are computed while importing."""
@@ -53,6 +56,10 @@ class HostImporter:
         `embedded` are initializers that the node reads and that are no tensors of gecc. A node that only constants
         decide is run now. Raises Refusal when the host cannot run the node either.
         """
+        for operand in operands:
+            if operand.value in self.build.narrow:
+                kind = type_name(self.build.narrow[operand.value])
+                raise Refusal(f"{reason}; the host does not take '{operand.name}', which is {kind}", hint)
         names = [name for name in node.proto.output if name]
         program = self._program(node.proto, operands, embedded, names)
         data = program.SerializeToString(deterministic=True)
@@ -76,7 +83,8 @@ class HostImporter:
         reason: str,
         hint: str | None,
     ) -> list[SSAValue]:
-        kinds = self._infer(program, operands)
+        misjudged = (node.proto.domain, node.proto.op_type) in MISJUDGED
+        kinds = {n: _shapeless(k) if misjudged else k for n, k in self._infer(program, operands).items()}
         types = [self._result_type(node, name, kinds.get(name), reason) for name in names]
         attributes: dict[str, Attribute] = {"reason": StringAttr(reason)}
         if hint:
@@ -163,6 +171,15 @@ class HostImporter:
         if sum(r.nbytes for r in results) > FOLDED_BYTES:
             return None
         return [self.build.const(np.asarray(r)) for r in results]
+
+
+def _shapeless(kind: TypeProto) -> TypeProto:
+    """A tensor type with nothing said of its shape but the rank."""
+    result = TypeProto()
+    result.CopyFrom(kind)
+    for dim in result.tensor_type.shape.dim:
+        dim.Clear()
+    return result
 
 
 def is_random(proto: NodeProto) -> bool:

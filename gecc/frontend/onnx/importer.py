@@ -39,13 +39,16 @@ from gecc.dialects import ge
 from gecc.errors import GeccError, InvalidModelError, ShapeError, UnsupportedError
 from gecc.frontend.onnx import ops as _ops  # fills the table
 from gecc.frontend.onnx.builder import Builder
+from gecc.frontend.onnx.data_types import data_type_of, element_of
 from gecc.frontend.onnx.eager import Eager, drop_strays
 from gecc.frontend.onnx.functions import definition, may_be_defined, needed
 from gecc.frontend.onnx.host import HostImporter, Operand, outer_names
 from gecc.frontend.onnx.inputs import declared_shape, specialise
 from gecc.frontend.onnx.kinds import spelled
 from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel, type_name
+from gecc.frontend.onnx.narrow import NARROW, names_of
 from gecc.frontend.onnx.node import Node, Refusal, spell
+from gecc.frontend.onnx.ops.narrow import admit, inherit
 from gecc.frontend.onnx.order import captured
 from gecc.frontend.onnx.placeholders import Placeholders
 from gecc.frontend.onnx.placement import Placement, placement
@@ -54,7 +57,7 @@ from gecc.frontend.onnx.report import Report
 from gecc.frontend.onnx.schema import check_node
 from gecc.frontend.onnx.subgraph import Scope
 from gecc.passes.ge.infer_shapes import DataDependentShape
-from gecc.weights import WeightStore, element_type
+from gecc.weights import WeightStore
 
 __all__ = ["import_model"]
 
@@ -128,6 +131,9 @@ class _Importer:
         kind = FunctionType.from_lists([a.type for a in block.args], [r.type for r in results])
         function = FuncOp("main", kind, Region(block))
         function.attributes.update(attributes)
+        for key, values in (("ge.input_types", block.args), ("ge.output_types", results)):
+            if (names := names_of(self.build, values)) is not None:
+                function.attributes[key] = names
         function.location = self.build.location
         module = ModuleOp([function])
         module.location = self.build.location
@@ -142,7 +148,7 @@ class _Importer:
                 continue
             if kind != "tensor_type":
                 self.report.add_input(info.name, f"a {kind or 'value without type'} is not supported")
-            elif info.type.tensor_type.elem_type not in NUMPY_DTYPES:
+            elif element_of(info.type.tensor_type.elem_type) is None:
                 name = type_name(info.type.tensor_type.elem_type)
                 self.report.add_input(info.name, f"element type {name} is not supported")
         self.report.raise_if_any()
@@ -155,9 +161,13 @@ class _Importer:
                 self.host.kinds[argument] = info.type
                 self.values[info.name] = argument
                 continue
-            element = element_type(NUMPY_DTYPES[info.type.tensor_type.elem_type])
+            data_type = info.type.tensor_type.elem_type
+            element = element_of(data_type)
+            assert element is not None
             argument = self.build.block.insert_arg(ge.tensor_type(shapes[info.name], element), len(self.values))
             self.values[info.name] = argument
+            if data_type in NARROW:
+                self.build.mark(argument, data_type)
         named = {i.name: zip(i.dims, shapes[i.name], strict=True) for i in declared}
         dims = [
             ArrayAttr([StringAttr(str(d) if s == -1 else str(s)) for d, s in named.get(info.name, ())])
@@ -170,17 +180,17 @@ class _Importer:
 
     def _output(self, info: ValueInfoProto) -> SSAValue:
         tensor = self.initializers.get(info.name)
-        if tensor is not None and tensor.data_type not in NUMPY_DTYPES and self.allow_host:
+        if tensor is not None and element_of(tensor.data_type) is None and self.allow_host:
             return self._constant_object(tensor)
         value = self._value(info.name)
         if value is None:
             raise InvalidModelError("nothing in the graph makes the output", where=f"output '{info.name}'")
         declared = info.type.tensor_type.elem_type
-        if declared in NUMPY_DTYPES and isinstance(value.type, TensorType):
-            expected = element_type(NUMPY_DTYPES[declared])
-            if value.type.get_element_type() != expected:
+        if element_of(declared) is not None and isinstance(value.type, TensorType):
+            found = data_type_of(self.build, value)
+            if found != declared:
                 raise InvalidModelError(
-                    f"the graph declares {expected}, but the node that makes it gives {value.type}",
+                    f"the graph declares {type_name(declared)}, but the node that makes it gives {type_name(found)}",
                     where=f"output '{info.name}' of {self.model.name}",
                 )
         return value
@@ -207,6 +217,8 @@ class _Importer:
         tensor = self.initializers.get(name)
         array = self.model.array(tensor) if tensor is not None else self.model.dense(self.sparse[name])
         self.values[name] = self.build.const(array)
+        if tensor is not None and tensor.data_type in NARROW:
+            self.build.mark(self.values[name], tensor.data_type)
         self.build.location = before
         return self.values[name]
 
@@ -226,9 +238,9 @@ class _Importer:
         try:
             self._embed(node, inputs)
             for name in captured(proto):
-                if name not in self.initializers or self.initializers[name].data_type in NUMPY_DTYPES:
+                if name not in self.initializers or element_of(self.initializers[name].data_type) is not None:
                     self._value(name)  # an initializer becomes a constant here, not in the region that uses it first
-            node.scope = Scope(self._made, self._outer, self.model.opsets)
+            node.scope = Scope(self._made, self._settled, self._outer, self.model.opsets)
             results, engine = self._placed(node)
         except Refusal as refusal:
             self._refuse(node, (refusal.rule, refusal.hint))
@@ -249,7 +261,7 @@ class _Importer:
         """Fill in the inputs of a node. Refuses an initializer that is no tensor of gecc, unless the host may run."""
         for name in node.proto.input:
             tensor = self.initializers.get(name)
-            if tensor is not None and name not in self.values and tensor.data_type not in NUMPY_DTYPES:
+            if tensor is not None and name not in self.values and element_of(tensor.data_type) is None:
                 if not self.allow_host:
                     raise Refusal(f"initializer '{name}' has element type {type_name(tensor.data_type)}")
                 inputs.append(None)
@@ -259,7 +271,7 @@ class _Importer:
     def _placed(self, node: Node) -> tuple[Sequence[SSAValue | None], tuple[str, str, str | None]]:
         """The outputs of a node and (engine, reason, hint)."""
         if self.eager is not None:
-            self.eager.catch_up()  # constants that the inputs brought
+            self.eager.begin()  # with the constants that the inputs brought
         reason = self._why_not_native(node)
         if reason is None:
             try:
@@ -312,11 +324,14 @@ class _Importer:
             self._misfit(node, error)
         if self.eager is None:
             return results
-        results = [None if value is None else self.eager.latest(value) for value in results]
+        results = [None if value is None else self._latest(self.eager, value) for value in results]
         for i, value in enumerate(results):
             if self.allow_host and value is not None and -1 in ge.dims(value):
                 raise Refusal(f"the shape of output {i} depends on data")
         return results
+
+    def _latest(self, eager: Eager, value: SSAValue) -> SSAValue:
+        return self.build.mark_like(eager.latest(value), value)
 
     def _catch_up(self, eager: Eager) -> None:
         """Infer the shapes of what a node has become. Refuses one that depends on data, when the host may run it."""
@@ -327,13 +342,23 @@ class _Importer:
                 raise Refusal(error.message, error.hint) from error
             eager.stop()  # ge-infer-shapes will say so, if it still matters then
 
+    def _settled(self, results: Sequence[SSAValue | None]) -> Sequence[SSAValue | None]:
+        """The results of a node in a subgraph or definition, with shapes inferred. Refuses shapes that contradict."""
+        if self.eager is None:
+            return results
+        try:
+            self.eager.catch_up()
+        except ShapeError as error:
+            raise Refusal(error.message, error.hint) from error
+        return [None if value is None else self.eager.latest(value) for value in results]
+
     def _host_operands(self, node: Node) -> tuple[list[Operand], list[TensorProto]]:
         """What a node reads: values, and initializers that are none."""
         operands: list[Operand] = []
         embedded: list[TensorProto] = []
         for name in outer_names(node.proto):
             tensor = self.initializers.get(name)
-            if tensor is not None and tensor.data_type not in NUMPY_DTYPES:
+            if tensor is not None and (tensor.data_type in NARROW or element_of(tensor.data_type) is None):
                 embedded.append(tensor)
             elif (value := self._value(name)) is not None:
                 operands.append(Operand(name, value))
@@ -366,8 +391,10 @@ class _Importer:
             if body is None:
                 raise Refusal(*_unknown(node))
             return self._by_definition(node, body)
+        admit(node)
         made = function(node)
         results = [made] if isinstance(made, SSAValue) else list(made)
+        inherit(node, results)
         if len(results) < node.outputs:
             raise Refusal(f"output {node.outputs - 1} is not supported")
         return results
@@ -380,9 +407,9 @@ class _Importer:
             inputs = [values.get(name) for name in proto.input]
             opset = opsets.get(_domain(proto), node.opset)
             inner = Node(proto, node.index, opset, inputs, self.build, self.model)
-            inner.scope = Scope(self._made, values.get, opsets)
+            inner.scope = Scope(self._made, self._settled, values.get, opsets)
             try:
-                results = self._made(inner)
+                results = self._settled(self._made(inner))
             except Refusal as refusal:
                 kind = node.proto.op_type
                 raise Refusal(f"the definition of {kind} needs {proto.op_type}: {refusal.rule}", refusal.hint) from None
@@ -417,7 +444,7 @@ class _Importer:
 
 def _object_type(info: ValueInfoProto) -> ge.ObjectType | None:
     """The type of an input that is no tensor of a native element type."""
-    if info.type.HasField("tensor_type") and info.type.tensor_type.elem_type in NUMPY_DTYPES:
+    if info.type.HasField("tensor_type") and element_of(info.type.tensor_type.elem_type) is not None:
         return None
     text = spelled(info.type)
     return None if text is None else ge.ObjectType(text)
@@ -426,7 +453,7 @@ def _object_type(info: ValueInfoProto) -> ge.ObjectType | None:
 def _of_what(value: SSAValue) -> str:
     """Why a value is an object, for messages."""
     text = value.type.spelled.data if isinstance(value.type, ge.ObjectType) else ""
-    native = {f"tensor({type_name(number).lower()})" for number in NUMPY_DTYPES}
+    native = {f"tensor({type_name(number).lower()})" for number in (*NUMPY_DTYPES, *NARROW)}
     return ", whose shape depends on data" if text in native else ""
 
 

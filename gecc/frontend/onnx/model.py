@@ -21,6 +21,7 @@ from onnx import GraphProto, ModelProto, SparseTensorProto, TensorProto
 
 from gecc.errors import InvalidModelError, UnsupportedError
 from gecc.frontend.onnx.external import mapped_external
+from gecc.frontend.onnx.narrow import NARROW, bits_of, packed_bytes, unpacked
 from gecc.frontend.onnx.order import in_order
 from gecc.frontend.onnx.strangers import with_own_domain
 
@@ -52,20 +53,21 @@ class OnnxModel:
         return self.proto.graph
 
     def array(self, tensor: TensorProto) -> np.ndarray:
-        """The values of a tensor; external data is mapped, not read.
+        """The values of a tensor; external data is mapped, not read. Those of narrow types are their bits.
 
         Raises InvalidModelError when the data does not fit the tensor, UnsupportedError for element types that have
         no numpy dtype in gecc.
         """
         what = f"tensor '{tensor.name}' of {self.name}"
-        if tensor.data_type not in NUMPY_DTYPES:
+        narrow = NARROW.get(tensor.data_type)
+        if tensor.data_type not in NUMPY_DTYPES and narrow is None:
             raise UnsupportedError(
                 f"element type {type_name(tensor.data_type)}", where=what, hint=f"known: {', '.join(known_types())}"
             )
         if tensor.data_location == TensorProto.EXTERNAL:
-            return mapped_external(tensor, NUMPY_DTYPES[tensor.data_type], self.folder, what)
+            return mapped(tensor, self.folder, what)
         try:
-            return onnx.numpy_helper.to_array(tensor)
+            return bits_of(tensor, onnx.numpy_helper.to_array(tensor))
         except (ValueError, TypeError) as error:
             raise InvalidModelError(f"the data does not fit the tensor: {error}", where=what) from error
 
@@ -105,6 +107,16 @@ NUMPY_DTYPES: dict[int, np.dtype[Any]] = {
 """ONNX element type to the numpy dtype that holds it."""
 
 
+def mapped(tensor: TensorProto, folder: Path | None, what: str) -> np.ndarray:
+    """The values of a tensor with external data: a map of its file, or for narrow types their bits out of it."""
+    narrow = NARROW.get(tensor.data_type)
+    if narrow is None:
+        return mapped_external(tensor, NUMPY_DTYPES[tensor.data_type], folder, what)
+    shape = tuple(tensor.dims)
+    flat = TensorProto(external_data=tensor.external_data, dims=[packed_bytes(narrow.bits, shape)])
+    return unpacked(mapped_external(flat, np.dtype(np.uint8), folder, what), narrow.bits, shape)
+
+
 def type_name(data_type: int) -> str:
     """The standard's name of an element type, such as FLOAT."""
     names = TensorProto.DataType
@@ -113,7 +125,7 @@ def type_name(data_type: int) -> str:
 
 def known_types() -> list[str]:
     """Names of the element types that gecc knows."""
-    return [type_name(t) for t in NUMPY_DTYPES]
+    return [type_name(t) for t in (*NUMPY_DTYPES, *NARROW)]
 
 
 def load_model(source: ModelSource, *, name: str | None = None, folder: Path | None = None) -> OnnxModel:
@@ -137,8 +149,8 @@ def load_model(source: ModelSource, *, name: str | None = None, folder: Path | N
         proto, path = moved, None
     external = _external_tensors(proto.graph)
     for tensor in external:  # before the checker, whose message names neither file nor folder
-        if tensor.data_type in NUMPY_DTYPES:
-            mapped_external(tensor, NUMPY_DTYPES[tensor.data_type], folder, f"tensor '{tensor.name}' of {name}")
+        if tensor.data_type in NUMPY_DTYPES or tensor.data_type in NARROW:
+            mapped(tensor, folder, f"tensor '{tensor.name}' of {name}")
     _run_checker(proto, path, bool(external), name)
     if opset < FIRST_OPSET:
         proto = _converted(proto, opset, name)

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import onnx
 from onnx.defs import OpSchema
-from xdsl.ir import Attribute
+from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
-from gecc.frontend.onnx.builder import element
-from gecc.frontend.onnx.model import NUMPY_DTYPES, type_name
+from gecc.frontend.onnx.data_types import data_type_of
+from gecc.frontend.onnx.model import type_name
 from gecc.frontend.onnx.node import Node
-from gecc.weights import element_type
-
-_NAMES: dict[Attribute, str] = {
-    element_type(dtype): f"tensor({type_name(number).lower()})" for number, dtype in NUMPY_DTYPES.items()
-}
-"""Element type to the name schemas give it."""
 
 
 def check_node(node: Node) -> None:
@@ -30,7 +24,7 @@ def check_node(node: Node) -> None:
         if value is None or not schema.inputs:
             continue
         formal = schema.inputs[min(i, len(schema.inputs) - 1)]
-        found = value.type.spelled.data if isinstance(value.type, ge.ObjectType) else _NAMES[element(value)]
+        found = value.type.spelled.data if isinstance(value.type, ge.ObjectType) else _name(node, value)
         if found not in formal.types:
             tensors = sorted(t for t in formal.types if t.startswith("tensor"))
             expected = ", ".join(tensors or sorted(formal.types))
@@ -40,3 +34,8 @@ def check_node(node: Node) -> None:
         first, kind = bound.setdefault(formal.type_str, (i, found))
         if kind != found:
             node.invalid(f"input {i} ({formal.name}) is {found}, but input {first} is {kind}")
+
+
+def _name(node: Node, value: SSAValue) -> str:
+    """The name that schemas give the type of a tensor."""
+    return f"tensor({type_name(data_type_of(node.build, value)).lower()})"

@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from gecc.errors import UnsupportedError
+from gecc.frontend.onnx.narrow import NARROW
 from gecc.frontend.onnx.order import captured, in_order
 
 if TYPE_CHECKING:
@@ -20,9 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scope:
-    """What the subgraphs of a node may use: names of outside, and how a node is imported."""
+    """What the subgraphs of a node may use: names of outside, and how a node is imported.
+
+    `settle` infers the shapes of what a node has become and returns the values that its results are then.
+    """
 
     make: Callable[[Node], Sequence[SSAValue | None]]
+    settle: Callable[[Sequence[SSAValue | None]], Sequence[SSAValue | None]]
     outer: Callable[[str], SSAValue | None]
     opsets: Mapping[str, int]
 
@@ -34,7 +39,9 @@ class Scope:
         graph = in_order(graph, node.model.name)
         if len(given) != len(graph.input):
             node.invalid(f"subgraph '{graph.name}' has {len(graph.input)} inputs, but {len(given)} values are for it")
-        values: dict[str, SSAValue] = {info.name: value for info, value in zip(graph.input, given, strict=True)}
+        values: dict[str, SSAValue] = {
+            info.name: value for info, value in zip(graph.input, self.settle(given), strict=True) if value is not None
+        }
         before = node.build.location
         for tensor in graph.initializer:
             values[tensor.name] = self._constant(tensor, node)
@@ -42,7 +49,7 @@ class Scope:
         def value(name: str) -> SSAValue | None:
             return values[name] if name in values else self.outer(name)
 
-        inner = Scope(self.make, value, self.opsets)
+        inner = Scope(self.make, self.settle, value, self.opsets)
         for number, proto in enumerate(_needed(graph)):
             node.build.location = _location(proto.name or f"{node.name}/{proto.op_type}_{number}")
             results = self._import(proto, node, inner, value)
@@ -62,7 +69,8 @@ class Scope:
 
     def _constant(self, tensor: TensorProto, node: Node) -> SSAValue:
         node.build.location = _location(tensor.name)
-        return node.build.const(node.model.array(tensor))
+        value = node.build.const(node.model.array(tensor))
+        return node.build.mark(value, tensor.data_type) if tensor.data_type in NARROW else value
 
     def _import(
         self, proto: NodeProto, node: Node, scope: Scope, value: Callable[[str], SSAValue | None]
@@ -77,7 +85,7 @@ class Scope:
             if name and found is None:
                 node.refuse(f"its subgraph's {inner.where} uses '{name}', which is no tensor that gecc knows")
         try:
-            return self.make(inner)
+            return self.settle(self.make(inner))
         except Refusal as refusal:
             raise Refusal(f"its subgraph's {inner.where}: {refusal.rule}", refusal.hint) from None
         except UnsupportedError as error:

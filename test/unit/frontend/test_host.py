@@ -150,7 +150,7 @@ def test_strings_sequences_and_optionals_as_inputs_and_outputs() -> None:
     ]
     inputs = [info("s", S, [2]), sequence("q", F, [3, 4]), info("x", F, [3, 4])]
     outputs = [info("upper", S, [2]), sequence("q2", F, [3, 4]), info("n", INT, []), info("w", S, [2])]
-    words = helper.make_tensor("words", S, [2], [b"a", b"b"])
+    words = numpy_helper.from_array(np.array(["a", "b"], object), "words")
     ctx, module, placed = imported(model(nodes, inputs, outputs, [words]))
     feeds = {"s": np.array(["x", "yz"], object), "q": [X, -X], "x": 2 * X}
     results = run_module(module, feeds, store=store_of(ctx))

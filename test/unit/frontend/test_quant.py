@@ -10,7 +10,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from gecc.context import make_context
-from gecc.errors import InvalidModelError, UnsupportedError
+from gecc.errors import InvalidModelError
 from gecc.frontend.onnx import import_onnx
 from test.unit.frontend.cases import Array, Case, Fixed, check, expected, floats, imported, ints
 
@@ -253,16 +253,6 @@ def test_nan_becomes_the_least_integer() -> None:
     case = Case("QuantizeLinear", 13, [np.array([np.nan, 1], np.float32), one(1), one(3, np.int8)])
     (found,) = imported(case.model(), case.feeds())[1].values()
     np.testing.assert_array_equal(found, [-128, 4])
-
-
-def test_narrow_integers_are_refused() -> None:
-    zero = helper.make_tensor("z", TensorProto.INT4, [], [1])
-    node = helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])
-    infos = [helper.make_tensor_value_info(n, REAL, s) for n, s in (("x", [3]), ("s", []))]
-    out = helper.make_tensor_value_info("y", TensorProto.INT4, [3])
-    graph = helper.make_graph([node], "g", infos, [out], [zero])
-    with pytest.raises(UnsupportedError, match="INT4"):
-        import_onnx(make_context(), helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
 
 
 def test_a_zero_point_of_another_type_is_invalid() -> None:

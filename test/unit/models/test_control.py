@@ -177,6 +177,21 @@ GROWING = """
     }
 """
 
+SLICED = """
+    g (float[5, 3] x) => (float[1, 3] y, float[4, 1, 3] rows)
+    <int64 n = {4}, bool go = {1}, int64 one = {1}, int64[1] zero = {0}, float[1, 3] start = {0, 0, 0}> {
+        y, rows = Loop(n, go, start) <body = body (int64 i, bool c, float[1, 3] u)
+            => (bool c2, float[1, 3] v, float[1, 3] row) {
+            c2 = Identity(c)
+            next = Add(i, one)
+            from = Unsqueeze(i, zero)
+            to = Unsqueeze(next, zero)
+            row = Slice(x, from, to)
+            v = Add(u, row)
+        }>
+    }
+"""
+
 COUNTED_BY_DATA = """
     g (float[4] x, int64 n) => (float[4] y)
     <bool go = {1}, float[1] k = {1.5}> {
@@ -212,6 +227,7 @@ CASES: dict[str, tuple[str, Arrays]] = {
     "images": (IMAGES, {"x": real(1, 8, 9, 7), "w": real(8, 8, 3, 3) / 8}),
     "viewed": (VIEWED, {"x": -np.abs(real(2, 6)), "y": -np.abs(real(3, 4))}),
     "growing": (GROWING, {"x": real(1, 3)}),
+    "sliced": (SLICED, {"x": real(5, 3)}),
     "three_times": (COUNTED_BY_DATA, {"x": real(4), "n": np.array(3, np.int64)}),
     "no_times": (COUNTED_BY_DATA, {"x": real(4), "n": np.array(0, np.int64)}),
     "negative_times": (COUNTED_BY_DATA, {"x": real(4), "n": np.array(-2, np.int64)}),
@@ -275,7 +291,7 @@ def test_weights_of_a_loop_are_packed_once() -> None:
 def test_a_growing_value_is_refused_when_the_loop_cannot_be_unrolled() -> None:
     text = GROWING.replace("float[1, 3] x)", "float[1, 3] x, int64 n)").replace("int64 n = {4}, ", "")
     with pytest.raises(UnsupportedError, match=r"carried value 0 begins as f32\[1, 3\] and becomes f32\[2, 3\]"):
-        api.compile(model(text))
+        api.compile(model(text), host="forbid")
 
 
 def test_rows_whose_number_depends_on_data_are_refused() -> None:
@@ -284,7 +300,7 @@ def test_rows_whose_number_depends_on_data_are_refused() -> None:
         "float[5, 4] rows", "float[k, 4] rows"
     )
     with pytest.raises(UnsupportedError, match="number of rows of a scan output depends on data"):
-        api.compile(model(text))
+        api.compile(model(text), host="forbid")
 
 
 def test_a_refusal_in_a_body_names_the_inner_node() -> None:
@@ -292,4 +308,4 @@ def test_a_refusal_in_a_body_names_the_inner_node() -> None:
         "row = Sub(u, v)", "nz = NonZero(u)  f = Cast <to = 1> (nz)  z = ReduceSum(f)  row = Mul(z, v)"
     )
     with pytest.raises((UnsupportedError, ShapeError), match="NonZero"):
-        api.compile(model(text))
+        api.compile(model(text), host="forbid")

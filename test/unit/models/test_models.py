@@ -10,9 +10,12 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from test.models.bert import bert
+from test.models.lstm import unrolled_lstm
 from test.models.mlp import mlp
 from test.models.mobilenet import mobilenet
+from test.models.nasnet import nasnet
 from test.models.resnet import resnet
+from test.models.unet import unet, unet_plus_plus
 from test.unit.models.harness import (
     HERE,
     Arrays,
@@ -31,6 +34,10 @@ SMALL_STAGES = ((1, 8, 1, 1), (6, 16, 2, 2), (6, 24, 1, 2), (6, 32, 2, 1))
 
 def images(batch: int, size: int) -> Arrays:
     return {"input": np.random.default_rng(1).standard_normal((batch, 3, size, size), np.float32)}
+
+
+def steps(count: int, batch: int, width: int) -> Arrays:
+    return {"input": np.random.default_rng(4).standard_normal((count, batch, width), np.float32)}
 
 
 def rows(batch: int, width: int) -> Arrays:
@@ -55,6 +62,10 @@ SMALL: dict[str, Callable[[], tuple[ModelProto, Arrays]]] = {
     "resnet18": lambda: (resnet(18, 33, 16, 10, batch=3, blocks=(1, 2, 1, 1)), images(3, 33)),
     "resnet50": lambda: (resnet(50, 40, 5, 7, batch=2, blocks=(2, 1, 1, 1)), images(2, 40)),
     "mobilenet": lambda: (mobilenet(50, 10, stages=SMALL_STAGES, last=66), images(1, 50)),
+    "unet": lambda: (unet(24, 5, 2), images(1, 24)),
+    "unet++": lambda: (unet_plus_plus(16, 6, 2), images(1, 16)),
+    "nasnet": lambda: (nasnet(21, 6, 1), images(1, 21)),
+    "lstm": lambda: (unrolled_lstm(5, 9, batch=3), steps(5, 3, 9)),
     "bert": lambda: (bert(), sentences(2, 16)),
     "bert-decomposed": lambda: (bert(40, 5, 100, opset=14), sentences(3, 13)),
 }

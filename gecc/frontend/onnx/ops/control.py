@@ -15,7 +15,7 @@ from gecc.frontend.onnx.node import Node, Refusal, spell
 from gecc.frontend.onnx.registry import onnx_op
 
 UNROLLED = 2048
-"""At most so many nodes a loop may become whose values change their shapes."""
+"""At most so many nodes a loop may become that cannot stay one."""
 
 _NUMBER = ge.tensor_type((), i64)
 
@@ -48,17 +48,20 @@ def if_(n: Node) -> Sequence[SSAValue]:
     assert then is not None
     assert other is not None
     for i, (a, b) in enumerate(zip(then.operands, other.operands, strict=True)):
-        if not _same_shape(a, b):
+        if not _same_type(n, a, b):
             n.refuse(
                 f"output {i} is {spell(a)} in one branch and {spell(b)} in the other, and the condition is computed"
             )
-    return n.build.add_all(ge.If(n.input(0), *regions))
+    sources = list(then.operands)
+    results = n.build.add_all(ge.If(n.input(0), *regions))
+    return [n.build.mark_like(result, source) for result, source in zip(results, sources, strict=True)]
 
 
-def _same_shape(a: SSAValue, b: SSAValue) -> bool:
-    """Whether two values may have one shape."""
+def _same_type(n: Node, a: SSAValue, b: SSAValue) -> bool:
+    """Whether two values are of one element type and may have one shape."""
     return (
         element(a) == element(b)
+        and n.build.narrow.get(a) == n.build.narrow.get(b)
         and rank(a) == rank(b)
         and all(-1 in pair or pair[0] == pair[1] for pair in zip(shape(a), shape(b), strict=True))
     )
@@ -77,6 +80,8 @@ def loop(
     Refuses a carried value that changes its shape, and rows whose number depends on data.
     """
     block = Block(arg_types=[_NUMBER, *(value.type for value in inits)])
+    for argument, value in zip(block.args[1:], inits, strict=True):
+        n.build.mark_like(argument, value)
     with n.build.inside(block):
         again, carried, rows = step(block.args[0], block.args[1:])
         if again is not None and (known := n.build.constant(again)) is not None and known.all():
@@ -85,8 +90,8 @@ def loop(
         goes_on = n.build.const(np.array(True)) if again is None else again
         block.add_op(ge.Yield([goes_on, *carried, *rows]))
     for i, (first, later) in enumerate(zip(inits, carried, strict=True)):
-        if not _same_shape(first, later):
-            raise ShapeChanges(f"carried value {i} begins as {spell(first)} and becomes {spell(later)}")
+        if not _same_type(n, first, later):
+            n.refuse(f"carried value {i} begins as {spell(first)} and becomes {spell(later)}")
     if rows and (trips is None or again is not None or (condition is not None and not ge.is_true(condition))):
         n.refuse("the number of rows of a scan output depends on data")
     keep = _drop_unchanged(block, inits, carried)
@@ -94,13 +99,9 @@ def loop(
     results = list(n.build.add_all(op))
     ends = list(inits)
     for i, result in zip(keep, results, strict=False):
-        ends[i] = result
-    stacked = iter(results[len(keep) :])
+        ends[i] = n.build.mark_like(result, inits[i])
+    stacked = (n.build.mark_like(value, row) for value, row in zip(results[len(keep) :], rows, strict=True))
     return ends, [next(stacked) if wanted else None for wanted in rows_wanted]
-
-
-class ShapeChanges(Refusal):
-    """A carried value that changes its shape from one iteration to the next."""
 
 
 def _drop_unchanged(block: Block, inits: Sequence[SSAValue], carried: Sequence[SSAValue]) -> list[int]:
@@ -136,8 +137,11 @@ def loop_(n: Node) -> Sequence[SSAValue | None]:
     wanted = [n.wants(i) for i in range(count, len(graph.output) - 1)]
     try:
         ends, rows = loop(n, _number(n, trips), condition, inits, step, wanted)
-    except ShapeChanges:
-        unrolled = _unrolled(n, trips, condition, inits, step, len(graph.node))
+    except Refusal as refusal:  # shapes that change, or that follow from the number of the iteration
+        try:
+            unrolled = _unrolled(n, trips, condition, inits, step, len(graph.node))
+        except Refusal:
+            raise refusal from None
         if unrolled is None:
             raise
         ends, rows = unrolled
@@ -179,7 +183,8 @@ def _unrolled(
         if any(shape(value) != shape(column[0]) for value in column):
             return None
         parts = [n.build.unsqueeze(value, [0]) for value in column]
-        stacked.append(parts[0] if len(parts) == 1 else n.add(ge.Concat(parts, axis=0)))
+        whole = parts[0] if len(parts) == 1 else n.add(ge.Concat(parts, axis=0))
+        stacked.append(n.build.mark_like(whole, column[0]))
     return carried, stacked
 
 
@@ -202,7 +207,7 @@ def scan(n: Node) -> Sequence[SSAValue | None]:
     out_axes = n.attr_ints("scan_output_axes", [0] * outputs)
     out_backwards = n.attr_ints("scan_output_directions", [0] * outputs)
     for value, axis, backward in zip(rows, out_axes, out_backwards, strict=True):
-        result.append(None if value is None else _placed(n, value, axis, bool(backward)))
+        result.append(None if value is None else n.build.mark_like(_placed(n, value, axis, bool(backward)), value))
     return result
 
 
@@ -238,7 +243,7 @@ def scanned(
             if backward:
                 last = n.add(ge.Sub(trips, n.build.const(np.array(1, np.int64))))
                 place = n.add(ge.Sub(last, number))
-            parts.append(n.add(ge.Gather(x, place, axis=axis)))
+            parts.append(n.build.mark_like(n.add(ge.Gather(x, place, axis=axis)), x))
         values = n.subgraph(graph, [*carried, *parts])
         return None, values[: len(states)], values[len(states) :]
 

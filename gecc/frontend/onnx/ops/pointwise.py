@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TypeAlias
 
@@ -12,8 +12,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import element, rank, shape
+from gecc.frontend.onnx.data_types import data_type_of, element_of
 from gecc.frontend.onnx.model import NUMPY_DTYPES, type_name
+from gecc.frontend.onnx.narrow import NARROW
 from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.ops.narrow import decoded, encoded
 from gecc.frontend.onnx.registry import onnx_op
 from gecc.weights import element_type, item_bytes, numpy_dtype
 
@@ -147,13 +150,17 @@ def bit_shift(n: Node) -> SSAValue:
 @onnx_op("Cast")
 def cast(n: Node) -> SSAValue:
     """Conversion to the element type `to`."""
-    return n.build.cast(n.input(0), cast_target(n, n.attr_int("to")))
+    return converted(n, n.attr_int("to"))
 
 
 @onnx_op("BitCast", since=26)
 def bit_cast(n: Node) -> SSAValue:
     """The bits as the element type `to`, which is as wide."""
-    x, to = n.input(0), cast_target(n, n.attr_int("to"))
+    x, data_type = n.input(0), n.attr_int("to")
+    widths = [NARROW[k].bits if k in NARROW else 0 for k in (n.build.narrow.get(x, 0), data_type)]
+    if any(widths):
+        return _narrow_bits(n, x, data_type, widths)
+    to = cast_target(n, data_type)
     if item_bytes(element(x)) != item_bytes(to):
         n.invalid(f"{to} is not as wide as {element(x)}")
     return n.add(ge.BitCast(x, to))
@@ -162,7 +169,29 @@ def bit_cast(n: Node) -> SSAValue:
 @onnx_op("CastLike", since=15)
 def cast_like(n: Node) -> SSAValue:
     """Conversion to the element type of the second input."""
-    return n.build.cast(n.input(0), element(n.input(1)))
+    return converted(n, data_type_of(n.build, n.input(1)))
+
+
+def converted(n: Node, data_type: int) -> SSAValue:
+    """Input 0 converted to ONNX's element type of a number."""
+    x = n.input(0)
+    if data_type in NARROW:
+        saturate = bool(n.attr_int("saturate", 1))
+        return encoded(n, x, data_type, saturate=saturate, round_mode=n.attr_str("round_mode", "up"))
+    to = cast_target(n, data_type)
+    return decoded(n, x, to) if x in n.build.narrow else n.build.cast(x, to)
+
+
+def _narrow_bits(n: Node, x: SSAValue, data_type: int, widths: Sequence[int]) -> SSAValue:
+    """The bits of x as another type of that width, one of them narrow."""
+    to = element_of(data_type)
+    if to is None:
+        n.refuse(f"element type {type_name(data_type)} is not supported")
+    found, wanted = widths[0] or 8 * item_bytes(element(x)), widths[1] or 8 * item_bytes(to)
+    if found != wanted:
+        n.invalid(f"{type_name(data_type)} has {wanted} bits, input 0 has {found}")
+    x = n.add(ge.BitCast(x, to)) if element(x) != to else n.add(ge.Identity(x))
+    return n.build.mark(x, data_type) if data_type in NARROW else x
 
 
 def cast_target(n: Node, data_type: int) -> Attribute:

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import f32, i16, i32
+from xdsl.dialects.builtin import f32, f64, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import element, rank, shape
+from gecc.frontend.onnx.model import type_name
+from gecc.frontend.onnx.narrow import NARROW
 from gecc.frontend.onnx.node import Node
 from gecc.frontend.onnx.ops.conv import convolve
+from gecc.frontend.onnx.ops.narrow import decode, encoded
 from gecc.frontend.onnx.ops.pointwise import cast_target
 from gecc.frontend.onnx.registry import onnx_op
 from gecc.weights import element_type
@@ -63,6 +66,12 @@ def dequantize(
     return n.add(ge.Dequantize(x, parameter(n, scale), zero, kind, axis=axis, block_size=block_size))
 
 
+def _scale(n: Node) -> SSAValue:
+    """The scale, of a power of two (FLOAT8E8M0) as f32."""
+    scale = n.input(1)
+    return decode(n, scale, NARROW[n.build.narrow[scale]]) if scale in n.build.narrow else scale
+
+
 def _axis_and_block(n: Node) -> tuple[int, int]:
     """The axis of scales (0 when there is one scale alone), and the size of blocks, 0 for none."""
     x, scale = n.input(0), n.input(1)
@@ -82,8 +91,16 @@ def _typed(n: Node, attribute: str, default: Attribute) -> Attribute:
 
 def _quantize_linear(n: Node) -> SSAValue:
     """round(x / scale) + zero point, saturated; the quotient is rounded to `precision`, else to the scale's type."""
-    x, scale, zero_point = n.input(0), n.input(1), n.optional(2)
+    x, scale, zero_point = n.input(0), _scale(n), n.optional(2)
     axis, block = _axis_and_block(n)
+    data_type = n.attr_int("output_dtype", 0)
+    if zero_point is not None and zero_point in n.build.narrow:
+        if data_type not in (0, n.build.narrow[zero_point]):
+            n.invalid(f"output_dtype is {type_name(data_type)}, which is not the zero point's type")
+        data_type = n.build.narrow[zero_point]
+    if data_type in NARROW:
+        scale = n.build.cast(scale, _typed(n, "precision", element(scale)))
+        return _quantize_narrow(n, x, scale, zero_point, data_type, axis, block)
     to = element(zero_point) if zero_point is not None else _typed(n, "output_dtype", UI8)
     if n.attr_int("output_dtype", 0) and _typed(n, "output_dtype", to) != to:
         n.invalid(f"output_dtype is {_typed(n, 'output_dtype', to)}, but the zero point is {to}")
@@ -94,8 +111,62 @@ def _quantize_linear(n: Node) -> SSAValue:
 def _dequantize_linear(n: Node) -> SSAValue:
     """(x - zero point) * scale."""
     axis, block = _axis_and_block(n)
-    to = _typed(n, "output_dtype", element(n.input(1)))
-    return dequantize(n, n.input(0), n.input(1), n.optional(2), to, axis=axis, block_size=block)
+    scale = _scale(n)
+    to = _typed(n, "output_dtype", element(scale))
+    if n.input(0) in n.build.narrow:
+        return _dequantize_narrow(n, scale, to, axis, block)
+    return dequantize(n, n.input(0), scale, n.optional(2), to, axis=axis, block_size=block)
+
+
+def _quantize_narrow(
+    n: Node, x: SSAValue, scale: SSAValue, zero_point: SSAValue | None, data_type: int, axis: int, block: int
+) -> SSAValue:
+    """Quantised to a type below a byte, as to bytes and then clamped; or to a float, by its own rounding."""
+    kind = NARROW[data_type]
+    zero = None if zero_point is None else decode(n, zero_point, kind)
+    if kind.is_float:
+        y = n.add(ge.RealDiv(n.build.cast(x, element(scale)), spread(n, scale, x, axis, block)))
+        if zero is not None and not _is_zero(n, zero_point):
+            y = n.add(ge.Add(y, n.build.cast(spread(n, zero, x, axis, block), element(y))))
+        return encoded(n, y, data_type, saturate=bool(n.attr_int("saturate", 1)))
+    y = quantize(n, x, scale, zero, I8 if kind.is_signed else UI8, axis=axis, block_size=block)
+    least, most = kind.range
+    y = n.add(ge.ClipByValue(y, n.build.scalar(least, y), n.build.scalar(most, y)))
+    return encoded(n, y, data_type)
+
+
+def _dequantize_narrow(n: Node, scale: SSAValue, to: Attribute, axis: int, block: int) -> SSAValue:
+    """The real numbers that narrow ones stand for."""
+    x, zero_point = n.input(0), n.optional(2)
+    kind = NARROW[n.build.narrow[x]]
+    zero = None if zero_point is None else decode(n, zero_point, kind)
+    if not kind.is_float:
+        return dequantize(n, decode(n, x, kind), scale, zero, to, axis=axis, block_size=block)
+    y = decode(n, x, kind)
+    if zero is not None and not _is_zero(n, zero_point):
+        y = n.add(ge.Sub(y, spread(n, zero, x, axis, block)))
+    work = f64 if f64 in (to, element(scale)) else f32
+    y = n.add(ge.Mul(n.build.cast(y, work), n.build.cast(spread(n, scale, x, axis, block), work)))
+    return n.build.cast(y, to)
+
+
+def _is_zero(n: Node, value: SSAValue | None) -> bool:
+    """Whether the bits of a narrow value are known to be zeros."""
+    bits = None if value is None else n.build.constant(value)
+    return bits is not None and not bits.any()
+
+
+def spread(n: Node, value: SSAValue, x: SSAValue, axis: int, block: int) -> SSAValue:
+    """A scale or zero point so that it broadcasts against x."""
+    value = parameter(n, value) if not block else value
+    if not rank(value):
+        return value
+    if not block:
+        return n.build.unsqueeze(value, list(range(1, rank(x) - axis)))
+    if shape(x)[axis] == -1:
+        n.refuse("blocks of a dimension of unknown size are not supported", hint="give input shapes")
+    places = np.arange(shape(x)[axis], dtype=np.int64) // block
+    return n.add(ge.Gather(value, n.build.const(places), axis=axis))
 
 
 for _domain, _since in (("", 10), ("com.microsoft", 1)):

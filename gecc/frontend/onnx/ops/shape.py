@@ -7,6 +7,7 @@ from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import rank
+from gecc.frontend.onnx.narrow import NARROW
 from gecc.frontend.onnx.node import Node
 from gecc.frontend.onnx.ops.movement import vector_length
 from gecc.frontend.onnx.registry import onnx_op
@@ -21,7 +22,7 @@ def constant(n: Node) -> SSAValue:
     attribute = n.attributes[given[0]]
     match given[0]:
         case "value":
-            return n.build.const(n.model.array(attribute.t))
+            return _typed(n, n.build.const(n.model.array(attribute.t)), attribute.t.data_type)
         case "sparse_value":
             return n.build.const(n.model.dense(attribute.sparse_tensor))
         case "value_int":
@@ -34,6 +35,10 @@ def constant(n: Node) -> SSAValue:
             return n.build.const(np.array(attribute.floats, np.float32))
         case other:
             n.refuse(f"Constant of {other} is not supported")
+
+
+def _typed(n: Node, value: SSAValue, data_type: int) -> SSAValue:
+    return n.build.mark(value, data_type) if data_type in NARROW else value
 
 
 @onnx_op("Shape")
@@ -64,7 +69,8 @@ def constant_of_shape(n: Node) -> SSAValue:
     if value.size != 1:
         n.invalid(f"value holds {value.size} elements, expected 1")
     vector_length(n, 0, "shape")
-    return n.add(ge.ConstantOfShape(n.input(0), ge.dense(value.reshape(1))))
+    data_type = n.attributes["value"].t.data_type if n.has_attr("value") else 0
+    return _typed(n, n.add(ge.ConstantOfShape(n.input(0), ge.dense(value.reshape(1)))), data_type)
 
 
 @onnx_op("EyeLike", since=9)
