@@ -8,11 +8,18 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from gecc.api import Model, compile, load
+    from gecc.runtime.custom import custom_op
     from gecc.runtime.executor import Executor
 
-__all__ = ["Executor", "Model", "__version__", "compile", "load"]
+__all__ = ["Executor", "Model", "__version__", "compile", "custom_op", "load"]
 
-_HOME = {"Model": "gecc.api", "compile": "gecc.api", "load": "gecc.api", "Executor": "gecc.runtime.executor"}
+_HOME = {
+    "Model": "gecc.api",
+    "compile": "gecc.api",
+    "load": "gecc.api",
+    "Executor": "gecc.runtime.executor",
+    "custom_op": "gecc.runtime.custom",
+}
 
 
 def __getattr__(name: str) -> object:

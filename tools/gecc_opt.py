@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--remarks", action="store_true", help="print to stderr why rules refused the candidates they examined")
     add("--list-passes", action="store_true", help="print the passes, a line each, and exit")
+    add("--list-ops", action="store_true", help="print the ONNX operators, what runs them, and exit")
     add("--print-pipeline", action="store_true", help="print the passes of -O or -p as -p takes them, and exit")
 
     add = parser.add_argument_group("checks").add_argument
@@ -134,6 +135,21 @@ def list_passes() -> Iterable[str]:
         yield f"{name:{width}}  {pass_docstring(name).partition(chr(10))[0]}".rstrip()
 
 
+def list_ops() -> Iterable[str]:
+    """A line an ONNX operator: opsets of its domain, engine, native element types; and how many each engine has."""
+    from collections import Counter
+
+    from gecc.frontend.onnx.listing import ENGINES, rows
+
+    found = rows()
+    cells = [("operator", "opsets", "engine", "element types"), *(row.text() for row in found)]
+    widths = [max(len(line[i]) for line in cells) for i in range(3)]
+    for line in cells:
+        yield "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=False)), line[3]]).rstrip()
+    counts = Counter(row.engine for row in found)
+    yield f"{len(found)} operators: " + ", ".join(f"{counts[engine]} {engine}" for engine in ENGINES)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run gecc-opt and return its exit code."""
     return run_tool("gecc-opt", _run, argv)
@@ -151,6 +167,9 @@ def _run(argv: Sequence[str] | None) -> int:
         return 0
     if args.list_passes:
         print("\n".join(list_passes()))
+        return 0
+    if args.list_ops:
+        print("\n".join(list_ops()))
         return 0
     specs = selected_passes(args)
     without, rules = split_disabled(args.disable)

@@ -13,6 +13,7 @@ sample of blocks interpreted beside it (`gecc.debug.launches`); an om is emitted
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -122,8 +123,10 @@ class Check:
         self.outputs = output_names(main)
         single = self.results(module)
         exact = stage_of(module) in ("ge", "fused")
-        self.yardstick = dict(run_module(module, inputs, store=store, compute_dtype=np.float64)) if exact else single
-        self.limits = {name: _limit(single[name], self.yardstick[name]) for name in self.outputs}
+        wide = run_module(module, inputs, store=store, compute_dtype=np.float64) if exact else single
+        self.yardstick = as_arrays(wide)
+        single = as_arrays(single)
+        self.limits = {name: _limit(single[name], self.yardstick[name]) for name in self.yardstick}
         for name, wide in self.yardstick.items():
             if (share := _non_finite(wide)) > NON_FINITE:
                 raise NumericsError(
@@ -165,7 +168,9 @@ class Check:
             fed = {name: _as_bits(array) for name, array in self.inputs.items()}
             results = executor.run(fed)
         return {
-            name: array.view(self.yardstick[name].dtype) if _is_bits(array, self.yardstick[name]) else array
+            name: array.view(self.yardstick[name].dtype)
+            if name in self.yardstick and _is_bits(array, self.yardstick[name])
+            else array
             for name, array in results.items()
         }
 
@@ -175,13 +180,15 @@ class Check:
         Raises NumericsError, blaming the pass `name`, when that is over 1, or a result is degenerate.
         """
         try:
-            results = self.results(module)
+            results = as_arrays(self.results(module))
         except GeccError as error:
             raise NumericsError(
                 f"after pass '{name}' the module cannot be run: {error.message}", where=error.where, hint=error.hint
             ) from error
         worst = 0.0
-        for output in self.outputs:
+        if list(results) != list(self.yardstick):
+            raise NumericsError(f"pass '{name}' changed outputs: they are {list(results)}, not {list(self.yardstick)}")
+        for output in self.yardstick:
             found, wide = results[output], self.yardstick[output]
             if problem := degenerate(found, wide):
                 raise NumericsError(f"pass '{name}' spoiled output '{output}': {problem}")
@@ -195,6 +202,23 @@ class Check:
                     hint=f"the greatest magnitude is {_magnitude(wide):.3e}",
                 )
         return worst
+
+
+def as_arrays(results: Mapping[str, Any]) -> dict[str, Array]:
+    """Results as arrays of numbers by name: the elements of sequences one by one, strings by a checksum of each."""
+    found: dict[str, Array] = {}
+    for name, value in results.items():
+        if isinstance(value, list | tuple):
+            found.update(as_arrays({f"{name}[{i}]": item for i, item in enumerate(value)}))
+        elif isinstance(value, dict):
+            found.update(as_arrays({f"{name}[{key!r}]": item for key, item in sorted(value.items())}))
+        elif value is not None:
+            array = np.asarray(value)
+            if array.dtype.kind in "OUST":
+                sums = [zlib.crc32(str(item).encode()) for item in array.reshape(-1).tolist()]
+                array = np.array(sums, np.int64).reshape(array.shape)
+            found[name] = array
+    return found
 
 
 def degenerate(found: Array, wide: Array) -> str | None:

@@ -44,11 +44,12 @@ class Program:
         self.where = where or f"ONNX node '{proto.graph.name}'"
         from onnx.reference import ReferenceEvaluator
 
+        from gecc.runtime.additions import ADDITIONS
         from gecc.runtime.patches import patches_for
 
         opset = max((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), default=1)
         try:
-            self._evaluator = ReferenceEvaluator(proto, new_ops=[*_custom(), *patches_for(opset)])
+            self._evaluator = ReferenceEvaluator(proto, new_ops=[*_custom(), *patches_for(opset), *ADDITIONS])
         except FAULTS as error:
             raise InvalidModelError(
                 f"the host engine does not take the program: {_said(error)}",

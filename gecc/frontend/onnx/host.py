@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import onnx
@@ -17,6 +18,7 @@ from gecc.frontend.onnx.builder import Builder
 from gecc.frontend.onnx.kinds import kind_of, spelled, type_of
 from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel, type_name
 from gecc.frontend.onnx.node import Node, Refusal
+from gecc.runtime.custom import REGISTRY
 from gecc.runtime.reference import RANDOM, Program
 from gecc.weights import numpy_dtype
 
@@ -83,8 +85,11 @@ class HostImporter:
         reason: str,
         hint: str | None,
     ) -> list[SSAValue]:
+        custom = REGISTRY.get((node.proto.domain, node.proto.op_type))
         misjudged = (node.proto.domain, node.proto.op_type) in MISJUDGED
         kinds = {n: _shapeless(k) if misjudged else k for n, k in self._infer(program, operands).items()}
+        if custom is not None and custom.infer is not None:
+            kinds.update(zip(names, self._told(node, custom.infer, operands), strict=True))
         types = [self._result_type(node, name, kinds.get(name), reason) for name in names]
         attributes: dict[str, Attribute] = {"reason": StringAttr(reason)}
         if hint:
@@ -98,6 +103,24 @@ class HostImporter:
                 self.kinds[result] = kinds[name]
         return results
 
+    def _told(self, node: Node, infer: Callable[..., Any], operands: Sequence[Operand]) -> list[TypeProto]:
+        """The types of the outputs of an operator of the user's, by its own word."""
+        by_name = {o.name: o.value for o in operands}
+        values = [by_name.get(name) for name in node.proto.input]
+        attributes = {a.name: _plain(a) for a in node.proto.attribute}
+        found = infer(*(None if v is None else _dtype_and_shape(v) for v in values), **attributes)
+        made = list(found) if isinstance(found, list) else [found]
+        count = sum(1 for name in node.proto.output if name)
+        if len(made) != count:
+            raise Refusal(f"its function infer tells {len(made)} types, the node has {count} outputs")
+        try:
+            return [
+                onnx.helper.make_tensor_type_proto(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+                for dtype, shape in made
+            ]
+        except (TypeError, ValueError, KeyError) as error:
+            raise Refusal(f"its function infer tells {made}, expected pairs of a dtype and a shape: {error}") from error
+
     def _result_type(self, node: Node, name: str, kind: TypeProto | None, reason: str) -> Attribute:
         """The type of a result: as inferred; what inference cannot say at all is as the model declares."""
         found = TypeProto() if kind is None else kind
@@ -105,8 +128,10 @@ class HostImporter:
         if spelled(found) is None or (found.HasField("tensor_type") and not found.tensor_type.HasField("shape")):
             found = declared if spelled(declared) is not None else found
         result = type_of(found)
+        key = (node.proto.domain, node.proto.op_type)
         if result is None:
-            raise Refusal(f"{reason}; and ONNX's inference does not tell the type of output '{name}'")
+            hint = "give the operator a function infer" if key in REGISTRY else None
+            raise Refusal(f"{reason}; and ONNX's inference does not tell the type of output '{name}'", hint)
         return result
 
     def _program(
@@ -171,6 +196,23 @@ class HostImporter:
         if sum(r.nbytes for r in results) > FOLDED_BYTES:
             return None
         return [self.build.const(np.asarray(r)) for r in results]
+
+
+def _plain(attribute: AttributeProto) -> Any:
+    """The value of an attribute, strings as such."""
+    value = onnx.helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, list) and value and isinstance(value[0], bytes):
+        return [item.decode() for item in value]
+    return value
+
+
+def _dtype_and_shape(value: SSAValue) -> tuple[Any, tuple[int, ...] | None]:
+    """(dtype, shape) of a tensor; of an object its type as ONNX spells it, and None."""
+    if isinstance(value.type, ge.ObjectType):
+        return value.type.spelled.data, None
+    return numpy_dtype(ge.elem(value)), ge.dims(value)
 
 
 def _shapeless(kind: TypeProto) -> TypeProto:

@@ -57,6 +57,7 @@ from gecc.frontend.onnx.report import Report
 from gecc.frontend.onnx.schema import check_node
 from gecc.frontend.onnx.subgraph import Scope
 from gecc.passes.ge.infer_shapes import DataDependentShape
+from gecc.runtime.custom import REGISTRY
 from gecc.weights import WeightStore
 
 __all__ = ["import_model"]
@@ -384,10 +385,15 @@ class _Importer:
 
         Outputs that nothing uses may be missing.
         """
+        custom = REGISTRY.get((_domain(node.proto), node.proto.op_type))
         function = lookup(_domain(node.proto), node.proto.op_type, node.opset)
+        if custom is not None and custom.decompose is not None:
+            function = custom.decompose
         check_node(node)
         if function is None:
             body = definition(node)
+            if body is None and custom is not None:
+                raise Refusal("it is registered with a numpy implementation alone")
             if body is None:
                 raise Refusal(*_unknown(node))
             return self._by_definition(node, body)

@@ -12,10 +12,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from gecc.context import make_context
+from gecc.debug import verify_numerics
 from gecc.debug.launches import LaunchRunner
 from gecc.dialects import ge
 from gecc.errors import UnsupportedError
 from gecc.frontend.onnx import Placement, import_onnx
+from gecc.frontend.onnx.export import export_onnx
 from gecc.interp import run_module
 from gecc.interp.tile_graph import find_graph, run_graph
 from gecc.pipeline import run_pipeline, specs_until
@@ -115,6 +117,34 @@ def test_every_stage_means_the_same_and_reads_back(level: str, stage: str) -> No
     assert isinstance(expected, list)
     for a, b in zip(results, expected, strict=True):
         same(a, b)
+
+
+def test_exports_to_onnx_that_runs() -> None:
+    proto = mixed()
+    ctx, module, _ = imported(proto)
+    run_pipeline(ctx, module, specs_until("O2", "ge"))
+    exported, runnable = export_onnx(ctx, module)
+    assert runnable
+    expected, found = (ReferenceEvaluator(p).run(None, {"x": X}) for p in (proto, exported))
+    assert isinstance(expected, list) and isinstance(found, list)
+    for a, b in zip(found, expected, strict=True):
+        same(a, b)
+    picture, runnable = export_onnx(ctx, lowered(proto, ctx))
+    assert not runnable
+    host_node = next(n for n in picture.graph.node if n.op_type == "HostOp" or "NonZero" in str(n))
+    assert any(a.name == "reason" for a in host_node.attribute)
+
+
+def lowered(proto: ModelProto, ctx: Any) -> ModuleOp:
+    module = import_onnx(ctx, proto, host=True)
+    run_pipeline(ctx, module, specs_until("O2", "fused"))
+    return module
+
+
+def test_passes_are_checked_through_objects() -> None:
+    ctx, module, _ = imported(mixed())
+    steps = verify_numerics.run(ctx, module, specs_until("O2"))
+    assert steps[-1].stage == "om" and max(step.ratio for step in steps) <= 1
 
 
 def test_shapes_known_along_the_way_keep_nodes_native() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
+from gecc import api
 from gecc.context import make_context
 from gecc.frontend.onnx import import_onnx
 from gecc.interp import run_module
@@ -100,3 +101,15 @@ def test_states_are_made_bytes_as_one_rank_of_onnxruntime_does(case: str) -> Non
     found = results(compiled(MODELS / f"{name}.onnx", feeds), feeds)
     assert_close(found, reference(onnx.load(MODELS / f"{name}.onnx"), feeds), 1e-3)
     assert_close(found, wanted, 2e-2)
+
+
+@pytest.mark.parametrize("case", ["case0", "case1"])
+def test_a_forest_runs_on_the_host(case: str) -> None:
+    feeds, wanted = recorded("skl_rf_wine", case)
+    shapes = {name: array.shape for name, array in feeds.items()}
+    model = api.compile(MODELS / "skl_rf_wine.onnx", input_shapes=shapes)
+    assert model.report is not None
+    assert [p.operator for p in model.report.host] == ["ai.onnx.ml::TreeEnsembleClassifier"]
+    found = results(model, feeds)
+    np.testing.assert_array_equal(found["label"], wanted["label"])
+    np.testing.assert_allclose(found["probabilities"], wanted["probabilities"], rtol=1e-6)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
-from onnx import GraphProto, numpy_helper
+from onnx import FunctionProto, GraphProto, numpy_helper
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseArrayBase,
@@ -20,13 +20,18 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from gecc.dialects import ge
 from gecc.errors import UnsupportedError
-from gecc.frontend.onnx.export.writer import DATA_TYPES
+from gecc.frontend.onnx.export.writer import DATA_TYPES, Names
+from gecc.weights import WeightStore
 
 _OpT = TypeVar("_OpT", bound=Operation)
 
 
 class Emitter(Protocol):
     """What an export function appends to."""
+
+    store: WeightStore
+    names: Names
+    functions: list[FunctionProto]
 
     def node(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from gecc.dialects import ge
 from gecc.errors import UnsupportedError
 from gecc.frontend.onnx.export import control as _control  # noqa: F401, enters its functions
+from gecc.frontend.onnx.export import host as _host  # enters its function
 from gecc.frontend.onnx.export import sampling as _sampling  # noqa: F401, enters its functions
 from gecc.frontend.onnx.export import windows as _windows  # noqa: F401, enters its functions
 from gecc.frontend.onnx.export.operators import EXPORTS
@@ -51,6 +52,7 @@ class _Exporter:
         self.store = store
         self.names = Names()
         self.nodes: list[NodeProto] = []
+        self.functions: list[FunctionProto] = []
         self.initializers: list[TensorProto] = []
         self.infos: list[ValueInfoProto] = []
         self.op: Operation = main
@@ -86,9 +88,13 @@ class _Exporter:
         graph = helper.make_graph(
             self.nodes, title, graph_inputs, graph_outputs, self.initializers, value_info=self.infos
         )
+        opsets = [helper.make_opsetid("", OPSET)]
+        if self.functions:
+            opsets.append(helper.make_opsetid(_host.DOMAIN, 1))
         return helper.make_model(
             graph,
-            opset_imports=[helper.make_opsetid("", OPSET)],
+            opset_imports=opsets,
+            functions=self.functions,
             ir_version=min(IR_VERSION, int(onnx.IR_VERSION)),
             producer_name="gecc",
         )

@@ -145,7 +145,7 @@ class _View:
         attributes: dict[str, Any] = {"op": op.name}
         for key, attr in {**op.properties, **op.attributes}.items():
             if key not in ("label", "operandSegmentSizes", "resultSegmentSizes"):
-                attributes[key] = _shown(attr)
+                attributes[f"host_{key}" if key in ("op_type", "domain") else key] = _shown(attr)
         if names := location_names(op):
             attributes["onnx_nodes"] = ", ".join(names)
         layouts = [str(r.type.encoding) for r in op.results if isinstance(r.type, TensorType) and _laid_out(r.type)]

@@ -11,7 +11,9 @@ from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from gecc.dialects.ge.objects import ObjectType
 from gecc.frontend.onnx.data_types import DATA_TYPES
+from gecc.frontend.onnx.kinds import parsed
 from gecc.rewrite import location_names
 from gecc.weights import element_type
 
@@ -54,6 +56,8 @@ class Names:
 
 def value_info(name: str, kind: Attribute, dims: Sequence[str] = ()) -> ValueInfoProto:
     """The type of a value; `dims` name its unknown dimensions (`?` names none)."""
+    if isinstance(kind, ObjectType):
+        return helper.make_value_info(name, parsed(kind.spelled.data))
     if not isinstance(kind, TensorType | MemRefType):
         raise TypeError(f"expected a tensor or memref, found {kind}")
     shape: list[int | str | None] = [d if d >= 0 else None for d in kind.get_shape()]
