@@ -281,6 +281,7 @@ def load(
     affinity: Affinity = "auto",
     verify: Verify = "fast",
     trust: Sequence[str | os.PathLike[str]] = (),
+    poison: bool = False,
 ) -> Executor:
     """Make a compiled model ready to run: an om file, or a `Model` that was just compiled.
 
@@ -288,6 +289,7 @@ def load(
     affinity: "auto" pins each rank to a CPU of its own, "none" leaves them free, a list names the CPUs.
     verify: "full" also hashes the weights' bytes of a file.
     trust: files of public keys (PEM, Ed25519): one of them must have signed the file.
+    poison: fill memory that holds nothing with NaN before every phase, to show that nothing reads it; slow, on one rank.
 
     Raises OmError for a file that is damaged, for another machine or of another version, InputError for threads or
     affinity that cannot be had.
@@ -299,5 +301,5 @@ def load(
     if isinstance(model, OmModel):
         if trust:
             raise CliError("only a file can be signed, found a model in memory")
-        return executor.Executor(model, threads=threads, affinity=affinity)
-    return executor.load(model, threads=threads, affinity=affinity, verify=verify, trust=trust)
+        return executor.Executor(model, threads=threads, affinity=affinity, poison=poison)
+    return executor.load(model, threads=threads, affinity=affinity, verify=verify, trust=trust, poison=poison)
