@@ -80,7 +80,19 @@ MOVES = frozenset(
 """Operators of the standard that move elements, whose first output has the element type of the first input."""
 
 KNOWS = frozenset(
-    ("BitCast", "Cast", "CastLike", "DequantizeLinear", "If", "Loop", "QuantizeLinear", "Scan", "Shape", "Size")
+    (
+        "BitCast",
+        "Cast",
+        "CastLike",
+        "DequantizeLinear",
+        "GatherBlockQuantized",
+        "If",
+        "Loop",
+        "QuantizeLinear",
+        "Scan",
+        "Shape",
+        "Size",
+    )
 )
 """Operators whose import functions know these types, or do not look at elements."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -192,6 +193,39 @@ def few_bits(
     ids=lambda case: case.id,
 )
 def test_products_of_few_bits(case: Contributed) -> None:
+    check(case)
+
+
+def table(kind: str, *, zeros: bool, indices: Array, block: int = 16) -> Contributed:
+    """GatherBlockQuantized of 9 rows of 48 numbers."""
+    scales, rng = Fixed(floats(9, -(-48 // block), low=0.01, high=0.1)), np.random.default_rng(3)
+    bits = int(kind[-1])
+    if kind.startswith("packed"):
+        data, zero = (packed(rng.integers(0, 2**bits, (9, n)), bits) for n in (48, -(-48 // block)))
+    else:
+        low, dtype = (-8 if kind == "int4" else 0), np.dtype(getattr(ml_dtypes, kind))
+        data, zero = (rng.integers(low, low + 16, (9, n)).astype(dtype) for n in (48, -(-48 // block)))
+    inputs = [Fixed(data), indices, scales, *([Fixed(zero)] if zeros else [])]
+    attributes = {"gather_axis": 0, "quantize_axis": 1, "block_size": block, "bits": bits}
+    return Contributed(
+        "GatherBlockQuantized", inputs, attributes, note=f"{kind}{'-zeros' * zeros}-{indices.ndim}", opset=21
+    )
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *(
+            table(kind, zeros=zeros, indices=indices)
+            for kind in ("packed4", "packed8", "int4", "uint4")
+            for zeros in (False, True)
+            for indices in (np.array([[0, 8, 3], [-1, 4, 4]]), np.array(5, np.int32))
+        ),
+        table("packed4", zeros=True, indices=np.array([2, 7]), block=32),
+    ],
+    ids=lambda case: case.id,
+)
+def test_tables_of_few_bits(case: Contributed) -> None:
     check(case)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -207,6 +208,22 @@ GROUPED = [
 @pytest.mark.parametrize("case", [*ATTENTION, *QUANTISED, *MULTI_HEAD, *ROTARY, *GROUPED], ids=lambda case: case.id)
 def test_equals_onnx_runtime(case: Contributed) -> None:
     check(case)
+
+
+def halves(case: Contributed) -> Contributed:
+    """The case with all of f32 in f16."""
+
+    def half(x: Any) -> Any:
+        if isinstance(x, Fixed):
+            return Fixed(half(x.array))
+        return x.astype(np.float16) if x is not None and x.dtype == np.float32 else x
+
+    return replace(case, inputs=[half(x) for x in case.inputs], tolerance=4e-3)
+
+
+@pytest.mark.parametrize("case", [*ATTENTION, *MULTI_HEAD, *ROTARY, *GROUPED], ids=lambda case: case.id)
+def test_half_precision(case: Contributed) -> None:
+    check(halves(case))
 
 
 @pytest.mark.parametrize("past", [False, True])

@@ -168,6 +168,16 @@ MICROSOFT: list[tuple[str, int, Sequence[Array | Fixed | None], dict[str, Any]]]
     ("QLinearSoftmax", BYTE, [quantised(2, 3, 4), one(0.05), one(3, np.uint8), *UNIT], {"axis": 1, "opset": 11}),
     ("QLinearGlobalAveragePool", BYTE, [quantised(2, 3, 7, 5), *TABLE[1:], *RESULT], {"channels_last": 0}),
     ("QLinearGlobalAveragePool", BYTE, [quantised(2, 7, 5, 3), *TABLE[1:], *RESULT], {"channels_last": 1}),
+    ("QLinearWhere", BYTE, [floats(6, 40) > 0, *SIDE, *OTHER, *RESULT], {}),
+    *(
+        ("QLinearAveragePool", BYTE, [quantised(*dims), *TABLE[1:], one(0.0613), one(99, np.uint8)], {"kernel_shape": [3, 2], **more})
+        for dims, more in (
+            ((2, 3, 7, 5), {}),
+            ((2, 3, 7, 5), {"strides": [2, 1], "pads": [1, 0, 1, 1]}),
+            ((2, 3, 7, 5), {"pads": [1, 1, 1, 1], "count_include_pad": 1}),
+            ((2, 7, 5, 3), {"channels_last": 1}),
+        )
+    ),
     ("QLinearConcat", BYTE, [*RESULT, *SIDE, quantised(6, 3), *RESULT], {"axis": 1}),
     ("QGemm", BYTE, [A, *TABLE[1:], B, one(0.02), one(3, np.int8), ints(5, high=900, dtype=np.int32), *RESULT], {"alpha": 0.5}),
     (

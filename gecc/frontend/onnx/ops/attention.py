@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import f32, i64
+from xdsl.dialects.builtin import bf16, f16, f32, i64
 from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
@@ -154,14 +154,27 @@ def scores(
     softcap: float = 0.0,
     masks: Sequence[SSAValue] = (),
 ) -> SSAValue:
-    """scale * q k^T, capped, plus masks: [batch, heads, positions of q, positions of k]."""
-    s = n.add(ge.Mul(n.add(ge.MatMulV2(q, k, transpose_x2=True)), scale))
+    """scale * q k^T, capped, plus masks: [batch, heads, positions of q, positions of k].
+
+    Scores of f16 and bf16 are f32, so that a mask of -10000 does not swallow the differences between them.
+    """
+    s = _at_least_f32(n, n.add(ge.MatMulV2(q, k, transpose_x2=True)))
+    s = n.add(ge.Mul(s, n.build.cast(scale, element(s))))
     if softcap:
         cap = n.build.scalar(softcap, s)
         s = n.add(ge.Mul(n.add(ge.Tanh(n.add(ge.RealDiv(s, cap)))), cap))
     for mask in masks:
-        s = n.add(ge.Add(s, mask))
+        s = n.add(ge.Add(s, n.build.cast(mask, element(s))))
     return s
+
+
+def _at_least_f32(n: Node, x: SSAValue) -> SSAValue:
+    return n.build.cast(x, f32) if element(x) in (f16, bf16) else x
+
+
+def weighted(n: Node, p: SSAValue, v: SSAValue) -> SSAValue:
+    """The sum of v with weights p, which are brought to its element type."""
+    return n.add(ge.MatMulV2(n.build.cast(p, element(v)), v))
 
 
 def grouped(n: Node, x: SSAValue, groups: int) -> SSAValue:

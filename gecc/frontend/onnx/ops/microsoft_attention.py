@@ -25,6 +25,7 @@ from gecc.frontend.onnx.ops.attention import (
     scores,
     shaped,
     split_heads,
+    weighted,
     with_past,
 )
 from gecc.frontend.onnx.ops.quant import integer_matmul, parameter, scalar
@@ -78,7 +79,7 @@ def _masks(n: Node, mask: SSAValue | None, bias: SSAValue | None, q: SSAValue, k
 def _attend(n: Node, q: SSAValue, k: SSAValue, v: SSAValue, masks: Sequence[SSAValue]) -> SSAValue:
     """softmax(scale q k^T + masks) v, heads joined."""
     s = scores(n, q, k, scale=head_scale(n, n.attr_float("scale", 0.0), q), masks=masks)
-    return join_heads(n, n.add(ge.MatMulV2(n.add(ge.Softmax(s, axis=3)), v)))
+    return join_heads(n, weighted(n, n.add(ge.Softmax(s, axis=3)), v))
 
 
 def _unshared(n: Node) -> None:

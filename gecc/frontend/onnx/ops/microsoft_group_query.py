@@ -28,6 +28,7 @@ from gecc.frontend.onnx.ops.attention import (
     shaped,
     split_heads,
     ungrouped,
+    weighted,
 )
 from gecc.frontend.onnx.ops.gather import iota
 from gecc.frontend.onnx.registry import onnx_op
@@ -210,7 +211,7 @@ def _attend(
         softcap=n.attr_float("softcap", 0.0),
         masks=masks,
     )
-    return ungrouped(n, n.add(ge.MatMulV2(_softmax(n, s, groups), values)))
+    return ungrouped(n, weighted(n, _softmax(n, s, groups), values))
 
 
 def _softmax(n: Node, s: SSAValue, groups: int) -> SSAValue:

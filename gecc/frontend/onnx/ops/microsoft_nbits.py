@@ -7,14 +7,14 @@ as fast as any float product and takes up to eight times the bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import element, rank, shape
+from gecc.frontend.onnx.narrow import NARROW
 from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.ops.narrow import decode
 from gecc.frontend.onnx.ops.quant import UI8
 from gecc.frontend.onnx.registry import onnx_op
 
@@ -61,33 +61,73 @@ def matmul_nbits(n: Node) -> SSAValue:
     blocks = -(-k // block)
     if shape(n.input(1)) != (columns, blocks, block * bits // 8):
         n.invalid(f"B has shape {list(shape(n.input(1)))}, expected {[columns, blocks, block * bits // 8]}")
-    weights = n.build.reshape(unpacked(n, n.input(1), bits), [columns, blocks * block])
-    weights = n.build.cast(_first(n, weights, k), element(a))
-    of_block = _of_block(n, blocks, block, k)
-    scales = of_block(n.build.reshape(n.input(2), [columns, blocks]))
-    centred = n.add(ge.Sub(weights, _zero_points(n, a, bits, columns, blocks, of_block)))
-    weights = n.add(ge.Mul(centred, scales))
+    groups = n.optional(4)
+    weights = n.build.cast(unpacked(n, n.input(1), bits), element(a))  # [N, blocks, block]
+    scales = n.build.reshape(n.input(2), [columns, blocks])
+    zeros = _zero_points(n, a, bits, columns, blocks)
+    if groups is None:
+        scales = n.build.unsqueeze(scales, [2])
+        zeros = n.build.unsqueeze(zeros, [2]) if rank(zeros) else zeros
+    else:
+        weights = _first(n, n.build.reshape(weights, [columns, blocks * block]), k)
+        scales = n.add(ge.Gather(scales, groups, axis=1))
+        zeros = n.add(ge.Gather(zeros, groups, axis=1)) if rank(zeros) else zeros
+    weights = n.add(ge.Mul(n.add(ge.Sub(weights, zeros)), scales))
+    if groups is None:
+        weights = _first(n, n.build.reshape(weights, [columns, blocks * block]), k)
     return n.add(ge.MatMulV2(a, weights, n.optional(5), transpose_x2=True))
 
 
-def _of_block(n: Node, blocks: int, block: int, k: int) -> Callable[[SSAValue], SSAValue]:
-    """Spreads [N, blocks] over the columns of K."""
-    if n.has(4):
-        return lambda x: n.add(ge.Gather(x, n.input(4), axis=1))
-    if blocks == 1:
-        return lambda x: x
-    places = n.build.const(np.arange(k, dtype=np.int64) // block)
-    return lambda x: n.add(ge.Gather(x, places, axis=1))
-
-
-def _zero_points(
-    n: Node, a: SSAValue, bits: int, columns: int, blocks: int, of_block: Callable[[SSAValue], SSAValue]
-) -> SSAValue:
-    """What is taken from the numbers: half their range where the node gives nothing."""
+def _zero_points(n: Node, a: SSAValue, bits: int, columns: int, blocks: int) -> SSAValue:
+    """What is taken from the numbers of each block, [N, blocks]; half their range where the node gives nothing."""
     if not n.has(3):
         return n.build.scalar(2 ** (bits - 1), a)
     zero = n.input(3)
     if element(zero) == UI8:
         width = -(-blocks * bits // 8)
         zero = _first(n, unpacked(n, n.build.reshape(zero, [columns, width]), bits), blocks)
-    return of_block(n.build.cast(n.build.reshape(zero, [columns, blocks]), element(a)))
+    return n.build.cast(n.build.reshape(zero, [columns, blocks]), element(a))
+
+
+@onnx_op("GatherBlockQuantized", domain=DOMAIN)
+def gather_block_quantized(n: Node) -> SSAValue:
+    """Inputs: data, indices, scales, zero_points?. Rows of a table whose numbers have a scale and zero point for each
+    block along `quantize_axis`; bytes hold numbers of `bits`, packed along the last dimension.
+
+    Rows are gathered before they are dequantised, so the table stays as small as it is.
+    """
+    data, scales, bits = n.input(0), n.input(2), 8
+    dims = rank(data)
+    axis, along = n.axis(n.attr_int("gather_axis", 0), dims), n.axis(n.attr_int("quantize_axis", 1), dims)
+    block = n.attr_int("block_size", 128)
+    narrow = NARROW.get(n.build.narrow.get(data, 0))
+    if narrow is None:
+        bits = n.attr_int("bits", 4)
+        if bits not in (2, 4, 8):
+            n.refuse(f"bits = {bits} is not supported, expected 2, 4 or 8")
+    if axis == along:
+        n.refuse("gather_axis and quantize_axis are the same, which is not supported")
+
+    def rows(table: SSAValue, length: int) -> SSAValue:
+        """The rows of a table as numbers of the result's element type, `length` of them along the last dimension."""
+        kind = n.build.narrow.get(table)
+        picked = n.add(ge.Gather(table, n.input(1), axis=axis))
+        if kind is not None:
+            picked = decode(n, picked, NARROW[kind])
+        elif element(picked) == UI8:
+            picked = _first(n, unpacked(n, picked, bits), length)
+        return n.build.cast(picked, element(scales))
+
+    last = shape(data)[dims - 1] * (8 // bits)
+    values, factors = rows(data, last), n.add(ge.Gather(scales, n.input(1), axis=axis))
+    moved = along + rank(n.input(1)) - 1 if along > axis else along
+    extent = shape(values)[moved]
+    if extent == -1 or shape(scales)[dims - 1] == -1:
+        n.refuse("the extents of the table must be known", hint="give input shapes")
+    places = n.build.const(np.arange(extent, dtype=np.int64) // (block or extent))
+    if n.has(3):
+        zeros = rows(n.input(3), shape(scales)[dims - 1])
+        values = n.add(ge.Sub(values, n.add(ge.Gather(zeros, places, axis=moved))))
+    elif narrow is None:
+        values = n.add(ge.Sub(values, n.build.scalar(2 ** (bits - 1), values)))
+    return n.add(ge.Mul(values, n.add(ge.Gather(factors, places, axis=moved))))

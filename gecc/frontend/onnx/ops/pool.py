@@ -55,7 +55,7 @@ def pool_max(n: Node, x: SSAValue) -> Sequence[SSAValue]:
     return [from_2d(n, y, window) for y in n.build.add_all(made)]
 
 
-def _average(n: Node, x: SSAValue, *, include_pads: bool, divisor: int = 0) -> SSAValue:
+def average(n: Node, x: SSAValue, *, include_pads: bool, divisor: int = 0) -> SSAValue:
     """The mean under each window, or with a divisor its sum over that."""
     window = read_window(n, x, n.attr_ints("kernel_shape"))
     x = to_2d(n, x, window)
@@ -80,7 +80,7 @@ def _average(n: Node, x: SSAValue, *, include_pads: bool, divisor: int = 0) -> S
 @onnx_op("AveragePool")
 def average_pool(n: Node) -> SSAValue:
     """The mean under each window, with or without the padding."""
-    return _average(n, n.input(0), include_pads=bool(n.attr_int("count_include_pad", 0)))
+    return average(n, n.input(0), include_pads=bool(n.attr_int("count_include_pad", 0)))
 
 
 def _order(n: Node, default: float) -> float:
@@ -112,7 +112,7 @@ def lp_pool(n: Node) -> SSAValue:
     x, p = n.input(0), _order(n, 2)
     kind = element(x)
     wide = n.build.cast(x, f32) if _is_half(x) else x
-    sums = _average(n, _power(n, wide, p), include_pads=True, divisor=1)
+    sums = average(n, _power(n, wide, p), include_pads=True, divisor=1)
     return n.build.cast(_root(n, sums, p), kind)
 
 

@@ -17,6 +17,7 @@ from xdsl.ir import SSAValue
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import element, rank, shape
 from gecc.frontend.onnx.node import Node
+from gecc.frontend.onnx.ops.pool import average
 from gecc.frontend.onnx.ops.quant import (
     UI8,
     centred,
@@ -205,3 +206,25 @@ def qlinear_concat(n: Node) -> SSAValue:
             x = quantize(n, real, y_scale, y_zero, element(n.input(1)))
         parts.append(x)
     return n.add(ge.Concat(parts, axis=n.axis(n.attr_int("axis"), rank(parts[0]))))
+
+
+@onnx_op("QLinearWhere", domain=DOMAIN)
+def qlinear_where(n: Node) -> SSAValue:
+    """Inputs: condition, X, x_scale, x_zero, Y, y_scale, y_zero, z_scale, z_zero. Both sides in units of the result."""
+    z_scale, z_zero, kind = _one(n, 7), _one(n, 8), element(n.input(8))
+    sides = [
+        quantize(n, dequantize(n, n.input(i), _one(n, i + 1), _one(n, i + 2)), z_scale, z_zero, kind) for i in (1, 4)
+    ]
+    return n.add(ge.Select(n.input(0), *sides))
+
+
+@onnx_op("QLinearAveragePool", domain=DOMAIN)
+def qlinear_average_pool(n: Node) -> SSAValue:
+    """Inputs: X, x_scale, x_zero?, y_scale, y_zero?. AveragePool of the numbers that X stands for."""
+    last, include_pads = bool(n.attr_int("channels_last", 0)), bool(n.attr_int("count_include_pad", 0))
+    x = dequantize(n, n.input(0), _one(n, 1), _maybe(n, 2))
+    if last:
+        x = n.build.transpose(x, [0, rank(x) - 1, *range(1, rank(x) - 1)])
+    y = average(n, x, include_pads=include_pads)
+    y = n.build.transpose(y, [0, *range(2, rank(y)), 1]) if last else y
+    return quantize(n, y, _one(n, 3), _maybe(n, 4), element(n.input(0)))
