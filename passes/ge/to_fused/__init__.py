@@ -26,13 +26,14 @@ from gecc.passes.ge.to_fused import (
     resize,
     sampling,
     scatter,
+    top_k,
 )
 from gecc.rewrite import Pattern, apply_patterns, location_names
 from gecc.weights import store_of
 
 FAMILIES = (
     *(pointwise, quant, linear, conv, pool, reduce, norm, movement, indexing),
-    *(resize, sampling, ordering, scatter, host),
+    *(resize, sampling, ordering, top_k, scatter, host),
 )
 """The modules that hold the patterns, a family each."""
 

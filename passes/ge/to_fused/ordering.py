@@ -1,14 +1,13 @@
-"""Cumulative sums, TopK and reversed sequences -> fused.generic."""
+"""Cumulative sums and reversed sequences -> fused.generic."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AnyFloat, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects import fused, ge
-from gecc.dialects.fused import Body, is_unsigned
+from gecc.dialects.fused import Body
 from gecc.dialects.fused.build import Values
 from gecc.dialects.ge.ordering import Cumulative
 from gecc.dialects.ge.types import dims, elem, like, normal_axis, rank, tensor
@@ -67,56 +66,6 @@ class LowerCumulative(Pattern):
         return body
 
 
-class LowerTopK(Pattern):
-    """ge.TopK: the rank of each element (how many come before it), then the index that has rank 0, 1, ..., its value.
-
-    Quadratic in the size of the axis, but without a branch or a dependence between elements.
-    """
-
-    ops = (ge.TopK,)
-
-    def rewrite(self, op: Operation, rw: Rewriter) -> None:
-        assert isinstance(op, ge.TopK)
-        shape, kind = dims(op.x), elem(op.x)
-        axis = normal_axis(op.axis.value.data, len(shape))
-        largest = bool(op.largest.value.data)
-
-        def along(d: Values, index: SSAValue) -> list[SSAValue]:
-            return [*d[:axis], index, *d[axis + 1 : len(shape)]]
-
-        def comes_before(b: Body, d: Values, t: Values) -> SSAValue:
-            other, own = d[-1], d[axis]
-            x, y = (widen(b, b.load(t[0], along(d, i)), kind) for i in (other, own))
-            first = b.compare("gt" if largest else "lt", x, y, unsigned=is_unsigned(kind))
-            tie = b.compare("eq", x, y)
-            if isinstance(x.type, AnyFloat):
-                x_odd, y_odd = b.compare("uno", x, x), b.compare("uno", y, y)
-                odd, number = (x_odd, b.compare("eq", y, y)) if largest else (y_odd, b.compare("eq", x, x))
-                first = b.binary("or", first, b.binary("and", odd, number))
-                tie = b.binary("or", tie, b.binary("and", x_odd, y_odd))
-            before = b.binary("or", first, b.binary("and", tie, b.compare("lt", other, own)))
-            return b.select(before, b.constant(1, i64), 0)
-
-        places = fused.generic(
-            "TopK", like(tensor(op.x), element=i64), [op.x], comes_before, reduction=[shape[axis]], combiner="add"
-        )
-
-        def index_of(b: Body, d: Values, t: Values) -> SSAValue:
-            hit = b.compare("eq", b.load(t[0], along(d, d[-1])), b.from_index(d[axis]))
-            return b.select(hit, b.from_index(d[-1]), 0)
-
-        indices = fused.generic(
-            "TopK", tensor(op.indices), [places.results[0]], index_of, reduction=[shape[axis]], combiner="add"
-        )
-
-        def value(b: Body, d: Values, t: Values) -> SSAValue:
-            at = b.check_index(b.to_index(b.load(t[1], d)), shape[axis])
-            return b.load(t[0], along(d, at))
-
-        values = fused.generic("TopK", tensor(op.values), [op.x, indices.results[0]], value)
-        rw.replace(op, [places, indices, values], [values.results[0], indices.results[0]])
-
-
 class LowerReverseSequence(Pattern):
     """ge.ReverseSequence: a load from the mirrored place; a length out of range fails the run."""
 
@@ -135,4 +84,4 @@ class LowerReverseSequence(Pattern):
         rw.replace(op, fused.generic("ReverseSequence", tensor(op.result), [op.x, op.lengths], body))
 
 
-PATTERNS: Sequence[type[Pattern]] = (LowerCumulative, LowerTopK, LowerReverseSequence)
+PATTERNS: Sequence[type[Pattern]] = (LowerCumulative, LowerReverseSequence)

@@ -1,7 +1,7 @@
 """Scatters -> fused.generic: each element of the result looks for the updates that are meant for it.
 
 No two executions write the same place, so results do not depend on threads; the price is a reduction over the
-updates (for ScatterElements over those along the axis alone).
+updates (for ScatterElements over those along the axis alone). Many updates are sorted instead (see scatter_sorted).
 """
 
 from __future__ import annotations
@@ -10,18 +10,20 @@ from collections.abc import Callable, Sequence
 from math import inf, prod
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects import fused, ge
 from gecc.dialects.fused import Body
 from gecc.dialects.fused.build import Values
 from gecc.dialects.ge.scatter import Scatter
-from gecc.dialects.ge.types import AnyTensor, dims, elem, normal_axis, rank, tensor
+from gecc.dialects.ge.types import AnyTensor, dims, elem, normal_axis, rank, row_major, tensor
 from gecc.passes.ge.to_fused._common import narrow, widen
+from gecc.passes.ge.to_fused.conv import joined
 from gecc.passes.ge.to_fused.indexing import checked
 from gecc.passes.ge.to_fused.pointwise import label_of
 from gecc.passes.ge.to_fused.reduce import flip_sign
+from gecc.passes.ge.to_fused.scatter_sorted import MANY, MUCH, SortedScatter
 from gecc.rewrite import Pattern, Rewriter
 
 Meant: TypeAlias = Callable[[Body, Values, Values, SSAValue], SSAValue]
@@ -91,6 +93,15 @@ class LowerScatterElements(Pattern):
         axis = normal_axis(op.axis.value.data, len(shape))
         if 0 in places:
             return rw.replace(op, [], [op.x])
+        if places[axis] > MANY:
+            checked_places = fused.generic(
+                label_of(op),
+                row_major(places, i32),
+                [op.indices],
+                lambda b, d, t: b.convert(b.from_index(checked(b, b.load(t[0], d), shape[axis])), i64, i32),
+            )
+            scatter = SortedScatter(label_of(op), op.x, checked_places.result, op.updates, axis, op.reduction.data)
+            return rw.replace(op, [checked_places, *scatter.lower(tensor(op.result))])
 
         def at_update(b: Body, d: Values, at: Values) -> list[SSAValue]:
             inside = [b.minimum(i, p - 1) if p < s else i for i, p, s in zip(d, places, shape, strict=True)]
@@ -119,6 +130,9 @@ class LowerScatterND(Pattern):
         shape, (*extents, depth) = dims(op.x), dims(op.indices)
         if 0 in dims(op.updates):
             return rw.replace(op, [], [op.x])
+        count, rowwise = prod(extents), depth < len(shape)
+        if depth and (count > MANY or (rowwise and count > 1 and count * prod(shape) > MUCH)):
+            return rw.replace(op, self._sorted(op))
 
         def meant(b: Body, d: Values, at: Values, indices: SSAValue) -> SSAValue:
             hit: SSAValue | None = None
@@ -133,6 +147,23 @@ class LowerScatterND(Pattern):
 
         # a single index vector (indices of rank 1) is a reduction over one
         rw.replace(op, lower(op, tensor(op.result), op.reduction.data, extents or [1], meant, update))
+
+    def _sorted(self, op: ge.ScatterND) -> list[Operation]:
+        """With x as rows, one for each index vector that there can be."""
+        shape, (*extents, depth) = dims(op.x), dims(op.indices)
+        count, rows, width = prod(extents), prod(shape[:depth]), prod(shape[depth:])
+        vectors = fused.ViewOp(op.indices, row_major((count, depth), elem(op.indices)))
+
+        def row(b: Body, d: Values, t: Values) -> SSAValue:
+            vector = [checked(b, b.load(t[0], [d[0], b.index(i)]), shape[i]) for i in range(depth)]
+            return b.convert(b.from_index(joined(b, vector, shape[:depth])), i64, i32)
+
+        places = fused.generic(label_of(op), row_major((count, 1), i32), [vectors.result], row)
+        x = fused.ViewOp(op.x, row_major((rows, width), elem(op.x)))
+        updates = fused.ViewOp(op.updates, row_major((count, width), elem(op.x)))
+        scatter = SortedScatter(label_of(op), x.result, places.result, updates.result, 0, op.reduction.data)
+        made = scatter.lower(row_major((rows, width), elem(op.x)))
+        return [vectors, places, x, updates, *made, fused.ViewOp(made[-1].results[0], tensor(op.result))]
 
 
 PATTERNS: Sequence[type[Pattern]] = (LowerScatterElements, LowerScatterND)

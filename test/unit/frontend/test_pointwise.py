@@ -42,6 +42,7 @@ UNARY = [
     Case("Swish", 24, [X], reference=True),
     Case("ThresholdedRelu", 10, [X], {"alpha": 0.4}),
     Case("Shrink", 9, [X], {"lambd": 0.7, "bias": 0.2}),
+    Case("Shrink", 9, [ints(2, 5, low=0, dtype=np.uint8)], {"lambd": 3.0, "bias": 1.0}),
     Case("Clip", 7, [X], {"min": -0.5, "max": 1.0}),
     Case("Clip", 7, [X], {"max": 1.0}),
     Case("Clip", 7, [X]),

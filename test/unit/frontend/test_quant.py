@@ -33,6 +33,13 @@ def scales(*shape: int) -> Array:
 
 
 QUANTIZE = [
+    Case(
+        "QuantizeLinear",
+        23,
+        [ints(4, 5, low=-400, high=400, dtype=np.int32), one(3, "int32"), one(-7, "int8")],
+        reference=True,
+        note="scale of i32",
+    ),
     *(Case("QuantizeLinear", 10, [TIES, one(0.5), one(3, d)], note=d) for d in ("int8", "uint8")),
     Case("QuantizeLinear", 10, [TIES, one(0.5)]),
     Case(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import ModelProto, checker, parser
+from xdsl.dialects.builtin import ModuleOp
 
 from gecc import api
 from gecc.debug import verify_numerics
@@ -309,3 +310,24 @@ def test_a_refusal_in_a_body_names_the_inner_node() -> None:
     )
     with pytest.raises((UnsupportedError, ShapeError), match="NonZero"):
         api.compile(model(text), host="forbid")
+
+
+@pytest.mark.parametrize("name", ["alternating", "nested", "scanned", "images"])
+def test_every_level_reads_back(name: str) -> None:
+    from xdsl.parser import Parser
+
+    from gecc.context import make_context
+    from gecc.pipeline import run_pipeline
+    from gecc.text import module_text
+
+    ctx = make_context()
+    text, feeds = CASES[name]
+    module = api.import_model(ctx, model(text), {key: array.shape for key, array in feeds.items()})
+
+    def after(step: str, module: ModuleOp) -> None:
+        written = module_text(module, locations=True)
+        read = Parser(ctx, written).parse_module()
+        read.verify()
+        assert module_text(read, locations=True) == written, step
+
+    run_pipeline(ctx, module, specs_until("O2"), after=after)

@@ -290,11 +290,13 @@ def thresholded_relu(n: Node) -> SSAValue:
 
 @onnx_op("Shrink", since=9)
 def shrink(n: Node) -> SSAValue:
-    """x + bias below -lambd, x - bias above lambd, 0 between."""
+    """x + bias below -lambd, x - bias above lambd, 0 between; both numbers in the type of x."""
     x, bias, limit = n.input(0), n.attr_float("bias", 0.0), n.attr_float("lambd", 0.5)
-    below = n.add(ge.Less(x, n.build.scalar(-limit, x)))
     above = n.add(ge.Greater(x, n.build.scalar(limit, x)))
     high = n.add(ge.Select(above, n.add(ge.Sub(x, n.build.scalar(bias, x))), n.build.scalar(0, x)))
+    if ge.numpy_dtype(element(x)).kind == "u":  # nothing is below
+        return high
+    below = n.add(ge.Less(x, n.build.scalar(-limit, x)))
     return n.add(ge.Select(below, n.add(ge.Add(x, n.build.scalar(bias, x))), high))
 
 

@@ -90,8 +90,10 @@ def _typed(n: Node, attribute: str, default: Attribute) -> Attribute:
 
 
 def _quantize_linear(n: Node) -> SSAValue:
-    """round(x / scale) + zero point, saturated; the quotient is rounded to `precision`, else to the scale's type."""
+    """round(x / scale) + zero point, saturated; the quotient is rounded to `precision`, else to the scale's type, or
+    to f32 for a scale of i32."""
     x, scale, zero_point = n.input(0), _scale(n), n.optional(2)
+    scale = n.build.cast(scale, f32) if element(scale) == i32 else scale
     axis, block = _axis_and_block(n)
     data_type = n.attr_int("output_dtype", 0)
     if zero_point is not None and zero_point in n.build.narrow:
