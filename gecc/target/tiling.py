@@ -99,8 +99,20 @@ class Grid:
     panel_blocks: int
 
 
-def choose_grid(target: Target, tile: TileChoice, rows: int, depth: int, items: int, element_bytes: int = 4) -> Grid:
+def choose_grid(
+    target: Target,
+    tile: TileChoice,
+    rows: int,
+    depth: int,
+    items: int,
+    element_bytes: int = 4,
+    *,
+    repeated: bool = False,
+) -> Grid:
     """Split the work of one of `items` equal products into blocks.
+
+    The weights of a `repeated` product, one in a loop, lie in the second-level cache if they fit, from which a block
+    streams twice as much in the same time.
 
     Columns are split first, since blocks then share no weights; rows when columns give too few blocks, or when the
     rows' left side is much larger than the second-level cache.
@@ -108,7 +120,8 @@ def choose_grid(target: Target, tile: TileChoice, rows: int, depth: int, items: 
     tiles = tile.full + tile.short
     work = rows * depth * tile.panels * tile.columns
     streamed = depth * tile.panels * tile.columns * element_bytes
-    wanted = max(1, min(MAX_BLOCKS, max(work // GRAIN, streamed // BLOCK_BYTES)) // items)
+    least = BLOCK_BYTES * (2 if repeated and items * streamed <= target.l2_bytes else 1)
+    wanted = max(1, min(MAX_BLOCKS, max(work // GRAIN, streamed // least)) // items)
     left_bytes = rows * depth * element_bytes
     row_blocks = max(1, min(tiles, -(-left_bytes // (LEFT_CACHES * target.l2_bytes))))
     panel_blocks = max(1, min(tile.panels, -(-wanted // row_blocks)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, TensorType, VectorType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from gecc.dialects import fused, tile
 from gecc.dialects.fused import Body
@@ -158,6 +158,16 @@ def conv_product(op: fused.ConvOp, *, per_channel: bool = False) -> Product:
     )  # fmt: skip
 
 
+def _is_repeated(op: Operation) -> bool:
+    """Whether `op` stands in a loop."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, fused.WhileOp | tile.WhileOp):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
 def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     """The kernel and launch of a product."""
     choice = tiling(op)
@@ -170,7 +180,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     # blocks: items x blocks of rows x blocks of tiles x blocks of panels
     tiles = choice.full + choice.short
     if p.rows == 1:
-        grid = choose_grid(target, choice, p.pixels, p.steps, p.items, size)
+        grid = choose_grid(target, choice, p.pixels, p.steps, p.items, size, repeated=_is_repeated(op))
         chunk_rows, row_blocks = 1, 1
         chunk_tiles, tile_blocks = max(1, grid.row_tiles), max(1, grid.row_blocks)
         chunk_panels, panel_blocks = grid.panels, grid.panel_blocks

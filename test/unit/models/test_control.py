@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import ModelProto, checker, parser
+from xdsl.dialects.builtin import ModuleOp
 
 from gecc import api
 from gecc.debug import verify_numerics
@@ -309,3 +310,41 @@ def test_a_refusal_in_a_body_names_the_inner_node() -> None:
     )
     with pytest.raises((UnsupportedError, ShapeError), match="NonZero"):
         api.compile(model(text), host="forbid")
+
+
+@pytest.mark.parametrize("name", ["alternating", "nested", "scanned", "images"])
+def test_every_level_reads_back(name: str) -> None:
+    from xdsl.parser import Parser
+
+    from gecc.context import make_context
+    from gecc.pipeline import run_pipeline
+    from gecc.text import module_text
+
+    ctx = make_context()
+    text, feeds = CASES[name]
+    module = api.import_model(ctx, model(text), {key: array.shape for key, array in feeds.items()})
+
+    def after(step: str, module: ModuleOp) -> None:
+        written = module_text(module, locations=True)
+        read = Parser(ctx, written).parse_module()
+        read.verify()
+        assert module_text(read, locations=True) == written, step
+
+    run_pipeline(ctx, module, specs_until("O2"), after=after)
+
+
+@pytest.mark.parametrize("stage", ["ge", "fused", "tile"])
+def test_pictures_show_what_is_in_loops_and_branches(stage: str) -> None:
+    from gecc.context import make_context
+    from gecc.frontend.onnx.export import export_view
+    from gecc.pipeline import run_pipeline
+
+    ctx = make_context()
+    module = api.import_model(ctx, model(ALTERNATING))
+    run_pipeline(ctx, module, specs_until("O2", stage))
+    [loop] = [node for node in export_view(ctx, module).graph.node if node.op_type == "While"]
+    [body] = [a.g for a in loop.attribute if a.name == "body"]
+    [branch] = [node for node in body.node if node.op_type == "If"]
+    found = [node.op_type for a in branch.attribute if a.HasField("g") for node in a.g.node]
+    assert any("Tanh" in name for name in found)
+    assert {a.name for a in branch.attribute if a.HasField("g")} == {"then_branch", "else_branch"}
