@@ -55,6 +55,17 @@ def test_the_report_says_what_runs_where_and_why() -> None:
     assert plain.report is not None and plain.report.short() == "" and plain.report.host_share == 0
 
 
+def test_text_says_what_runs_on_the_host_too(tmp_path: Path) -> None:
+    from gecc.translate import Subject, read, write_text
+
+    ctx = make_context()
+    write_text(Subject(ctx, gecc.api.import_model(ctx, mixed())), str(tmp_path / "a.mlir"), elide=False)
+    report = read(str(tmp_path / "a.mlir"), "mlir").report
+    assert report is not None
+    assert report.short().startswith("7 nodes run on the host, ")
+    assert "ai.onnx::NonZero 'nonzero' (opset 17): there is no native form of it" in report.short()
+
+
 def test_forbidding_the_host_reports_every_node_at_once() -> None:
     nodes = [node("NonZero", "x", "n"), node("Unique", "x", "u")]
     proto = model(nodes, [info("x", F, [4])], [info("n", INT, [1, "a"]), info("u", F, ["b"])])
@@ -123,6 +134,7 @@ def test_fixed_inputs_are_in_the_file_and_in_text(tmp_path: Path) -> None:
     ctx = make_context()
     module = gecc.api.import_model(ctx, proto, input_values={"n": [3]})
     write_text(Subject(ctx, module), str(tmp_path / "a.mlir"), elide=False)
+    assert (found := read(str(tmp_path / "a.mlir"), "mlir").report) is not None and found.short() == ""
     write_om(read(str(tmp_path / "a.mlir"), "mlir"), str(tmp_path / "a.om"), opt_level="O2", target="host")
     with gecc.load(tmp_path / "a.om", threads=1) as executor:
         with pytest.raises(gecc.errors.InputError, match=r"'n' was fixed to \[3\]"):
