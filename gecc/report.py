@@ -25,6 +25,8 @@ class Report:
 
     placements: tuple[Placement, ...]
     host_share: float | None
+    whole: bool = True
+    """Whether all nodes of a model are here; of a module that was not imported just now only those on the host are."""
 
     @property
     def host(self) -> tuple[Placement, ...]:
@@ -37,7 +39,8 @@ class Report:
         if not host:
             return ""
         share = "" if self.host_share is None else f", {_percent(self.host_share)} of the estimated work"
-        lines = [f"{len(host)} of {len(self.placements)} nodes run on the host{share}:"]
+        total = f" of {len(self.placements)}" if self.whole else ""
+        lines = [f"{len(host)}{total} nodes run on the host{share}:"]
         for p in host[:SHOWN]:
             lines.append(f"  {p.operator} '{p.name}' (opset {p.opset}): {p.reason}" + (f"; {p.hint}" if p.hint else ""))
         if len(host) > SHOWN:
@@ -82,6 +85,40 @@ def make_report(module: ModuleOp, placements: Sequence[Placement]) -> Report:
             native += work(op)
     total = host + native
     return Report(tuple(placements), host / total if total else 0.0)
+
+
+def report_of(module: ModuleOp) -> Report:
+    """What a module of the ge level says itself: its operators on the host, with why."""
+    from xdsl.dialects.builtin import StringAttr
+
+    from gecc.dialects import ge
+    from gecc.rewrite import location_names
+
+    def said(op: ge.HostOp, key: str) -> str:
+        attr = op.attributes.get(key)
+        return attr.data if isinstance(attr, StringAttr) else ""
+
+    found = [op for op in module.walk() if isinstance(op, ge.HostOp)]
+    if not found:
+        return Report((), 0.0, whole=False)
+    from gecc.frontend.onnx.placement import Placement  # which needs onnx
+
+    placements = tuple(
+        Placement(
+            "+".join(location_names(op)) or op.op_type.data,
+            number,
+            op.domain.data,
+            op.op_type.data,
+            op.opset.value.data,
+            ", ".join(str(x.type) for x in op.inputs),
+            ", ".join(str(x.type) for x in op.results_),
+            "host",
+            said(op, "reason"),
+            said(op, "hint") or None,
+        )
+        for number, op in enumerate(found)
+    )
+    return Report(placements, make_report(module, placements).host_share, whole=False)
 
 
 def work(op: Operation) -> int:

@@ -81,7 +81,10 @@ def read(
 
             return Subject(ctx, om=read(path, verify="full"))
         case "mlir":
-            return Subject(ctx, read_text(ctx, path))
+            from gecc.report import report_of
+
+            module = read_text(ctx, path)
+            return Subject(ctx, module, report=report_of(module))
 
 
 def read_text(ctx: Context, path: str) -> ModuleOp:

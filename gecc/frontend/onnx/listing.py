@@ -12,6 +12,7 @@ from onnx.reference.op_run import RuntimeContextError, RuntimeImplementationErro
 
 from gecc.frontend.onnx import ops as _ops  # fills the table
 from gecc.frontend.onnx.model import FIRST_OPSET, NUMPY_DTYPES, type_name
+from gecc.frontend.onnx.narrow import KNOWS, MOVES, NARROW, READS
 from gecc.frontend.onnx.registry import operators
 from gecc.runtime.additions import ADDITIONS
 from gecc.runtime.custom import REGISTRY
@@ -27,6 +28,9 @@ DTYPES: dict[str, str] = {
     f"tensor({type_name(number).lower()})": str(element_type(dtype)) for number, dtype in NUMPY_DTYPES.items()
 }
 """Types of the standard to those of gecc."""
+
+NARROW_DTYPES: dict[str, str] = {f"tensor({type_name(number).lower()})": kind.name for number, kind in NARROW.items()}
+"""Types of the standard to the names of the narrow ones."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,8 @@ def _row(schema: OpSchema, first: int, imported: bool) -> Row:
     else:
         engine = "host" if _has_reference(schema) else "none"
     native = engine in ("native", "definition")
-    dtypes = tuple(short for kind, short in DTYPES.items() if native and kind in allowed)
+    known = {**DTYPES, **NARROW_DTYPES} if schema.name in (MOVES | KNOWS | READS) else DTYPES
+    dtypes = tuple(short for kind, short in known.items() if native and kind in allowed)
     return Row(schema.domain, schema.name, first, last, engine, dtypes)
 
 

@@ -11,8 +11,9 @@ from xdsl.ir import SSAValue
 
 from gecc.dialects import ge
 from gecc.frontend.onnx.builder import Builder
-from gecc.frontend.onnx.model import NUMPY_DTYPES, OnnxModel
-from gecc.weights import element_type
+from gecc.frontend.onnx.data_types import element_of
+from gecc.frontend.onnx.model import OnnxModel
+from gecc.frontend.onnx.narrow import NARROW
 
 
 class Placeholders:
@@ -25,11 +26,15 @@ class Placeholders:
     def value(self, name: str) -> SSAValue | None:
         """A value of the type inferred for `name`, or None when that is not a ranked tensor of a known element type."""
         kind = self._types.get(name)
-        if kind is None or not kind.tensor_type.HasField("shape") or kind.tensor_type.elem_type not in NUMPY_DTYPES:
+        if kind is None or not kind.tensor_type.HasField("shape"):
+            return None
+        data_type = kind.tensor_type.elem_type
+        element = element_of(data_type)
+        if element is None:
             return None
         dims = [d.dim_value if d.HasField("dim_value") else -1 for d in kind.tensor_type.shape.dim]
-        element = element_type(NUMPY_DTYPES[kind.tensor_type.elem_type])
-        return self.build.add(UnrealizedConversionCastOp.get([], [ge.tensor_type(dims, element)]))
+        value = self.build.add(UnrealizedConversionCastOp.get([], [ge.tensor_type(dims, element)]))
+        return self.build.mark(value, data_type) if data_type in NARROW else value
 
     @cached_property
     def _types(self) -> dict[str, TypeProto]:

@@ -188,7 +188,7 @@ class View(Pattern):
         rw.replace(op, tile.ViewOp(op.operands[0], op.results[0].type))
 
 
-class Host(Pattern):
+class HostCall(Pattern):
     """fused.host becomes tile.host."""
 
     ops: ClassVar = (fused.HostOp,)
@@ -256,4 +256,4 @@ class ToTile(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = host() if self.target == "host" else load(self.target)
         apply_patterns(op, [ChannelsLast(), EqualBatches(), WidenIntegers()], ctx=ctx)
-        apply_patterns(op, [LaunchKernel(op, target), Constant(), View(), Host(), Control()], ctx=ctx)
+        apply_patterns(op, [LaunchKernel(op, target), Constant(), View(), HostCall(), Control()], ctx=ctx)

@@ -24,6 +24,9 @@ from gecc.passes.fused.to_tile.affine import (
 from gecc.passes.fused.to_tile.kernel import KernelWriter
 from gecc.passes.fused.to_tile.launch import Lowered, blocks_for, inplace_inputs
 
+LANES = 16
+"""Elements that run side by side, for the choice of loops."""
+
 LANE_MULTIPLE = 64
 """Blocks of a loop over lanes start at multiples of this many elements, so that only the last one has a tail."""
 
@@ -53,7 +56,7 @@ class Accesses:
         return self.use.addresses[load]
 
 
-def lane_score(loop: Loop, rows: Sequence[Sequence[int]], store: int | None, lanes: int = 16) -> float:
+def lane_score(loop: Loop, rows: Sequence[Sequence[int]], store: int | None, lanes: int = LANES) -> float:
     """How well a loop runs over lanes: full vectors and consecutive accesses are best."""
     filled = loop.extent / max(1, -(-loop.extent // lanes) * lanes)
     cost = 0.0
@@ -75,6 +78,8 @@ def choose_lane(plan: Plan, body_rows: Sequence[Sequence[int]], store_row: Seque
         # a result element is stored once for a whole reduction, so its store hardly counts
         loop = plan.reduction[-1]
         score = lane_score(loop, body_rows, None)
+        if loop.extent < LANES:  # lanes that lie idle, and their sum for every element of the result
+            score *= loop.extent / LANES
         if best is None or score > best[0]:
             best = (score, loop)
     return best[1] if best else None

@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from gecc.passes.ge.canonicalize import constants, joins, movement, pointwise, producers
+from gecc.passes.ge.canonicalize import constants, control, joins, movement, pointwise, producers
 from gecc.rewrite import apply_patterns
 
 
@@ -39,5 +39,6 @@ class CanonicalizePass(ModulePass):
             *movement.patterns(),
             *joins.patterns(),
             *producers.patterns(ctx),
+            *control.patterns(),
         ]
         apply_patterns(op, rules, ctx=ctx)

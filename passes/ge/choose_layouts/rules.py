@@ -23,9 +23,17 @@ ANCHORS = (ge.Conv2D, ge.ConvTranspose2D, ge.MaxPool, ge.AvgPool, ge.Resize)
 FOLLOWERS = (
     *(ge.Pointwise, ge.Cast, ge.BatchNorm, ge.Softmax, ge.LogSoftmax, ge.Concat, ge.Slice, ge.Pad, ge.Split),
     *(ge.Tile, ge.Expand, ge.GlobalAveragePool, ge.GlobalMaxPool, ge.DepthToSpace, ge.SpaceToDepth),
-    *(ge.Reduce, ge.ArgReduce, ge.Quantize, ge.Dequantize),
+    *(ge.Reduce, ge.ArgReduce, ge.Quantize, ge.Dequantize, ge.Resize),
 )
 """Run in either, all operands and results of rank 4 in the same."""
+
+
+def is_anchor(op: Operation) -> bool:
+    """Whether `op` runs in NHWC alone; a Resize by tables, one dimension after the other, runs in either."""
+    if isinstance(op, ge.Resize):
+        tables = op.mode.data == "cubic" or op.antialias.value.data or op.coordinate_mode.data == ge.CROP
+        return not tables
+    return isinstance(op, ANCHORS)
 
 
 class Need(Enum):
@@ -52,7 +60,7 @@ def rank(value: SSAValue) -> int:
 
 def need(op: Operation, index: int) -> Need:
     """What `op` asks of operand `index`, which has rank 4."""
-    if isinstance(op, ANCHORS) and index == 0 and rank(op.operands[0]) == RANK:
+    if is_anchor(op) and index == 0 and rank(op.operands[0]) == RANK:
         return Need.NHWC
     if isinstance(op, ge.Transpose):
         return Need.ROW_MAJOR if writes_nhwc(op) else Need.ANY
@@ -66,7 +74,7 @@ def need(op: Operation, index: int) -> Need:
 
 def gives(op: Operation) -> Gives:
     """In which layout `op` can make its results of rank 4."""
-    if isinstance(op, ANCHORS) and rank(op.operands[0]) == RANK:
+    if is_anchor(op) and rank(op.operands[0]) == RANK:
         return Gives.NHWC
     if isinstance(op, ge.Transpose) and writes_nhwc(op):
         return Gives.EITHER

@@ -8,7 +8,7 @@ from gecc.dialects import fused, ge
 from gecc.rewrite import Pattern, Rewriter
 
 
-class Host(Pattern):
+class KeepHost(Pattern):
     """ge.HostOp becomes fused.host."""
 
     ops = (ge.HostOp,)
@@ -29,4 +29,4 @@ class Host(Pattern):
         )
 
 
-PATTERNS = (Host,)
+PATTERNS = (KeepHost,)

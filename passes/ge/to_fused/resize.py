@@ -157,17 +157,19 @@ class LowerResize(Pattern):
 
         compute, nearest, count = self._compute(op), op.mode.data == "nearest", taps.places.shape[1]
         extent, source, target = dims(x)[axis], elem(x), result.element_type
-        tables = [ge.const(taps.places.astype(np.int64), self.store)]
+        # a row for each tap, so that neighbours in the result find neighbours in the tables
+        tables = [ge.const(np.ascontiguousarray(taps.places.T).astype(np.int64), self.store)]
         if not nearest:
-            tables.append(ge.const(taps.weights.astype(np.float64 if compute == f64 else np.float32), self.store))
+            weights = np.ascontiguousarray(taps.weights.T)
+            tables.append(ge.const(weights.astype(np.float64 if compute == f64 else np.float32), self.store))
         if taps.outside is not None:
             tables.append(ge.const(taps.outside, self.store))
 
         def element(b: Body, d: Values, t: Values) -> SSAValue:
             tap = d[-1] if count > 1 else b.index(0)
-            place = b.check_index(b.to_index(b.load(t[1], [d[axis], tap])), extent)
+            place = b.clamp(b.to_index(b.load(t[1], [tap, d[axis]])), 0, extent - 1)  # in range already
             value = b.load(t[0], [*d[:axis], place, *d[axis + 1 : len(out)]])
-            return value if nearest else b.mul(b.convert(value, source, compute), b.load(t[2], [d[axis], tap]))
+            return value if nearest else b.mul(b.convert(value, source, compute), b.load(t[2], [tap, d[axis]]))
 
         def finish(b: Body, d: Values, value: SSAValue, t: Values) -> SSAValue:
             if taps.outside is not None:

@@ -221,11 +221,27 @@ class LowerRoiAlign(Pattern):
         if 0 in (*dims(op.x), *dims(op.result)):
             kind = fused.scalar_type(elem(op.x))
             return rw.replace(op, fused.generic("RoiAlign", tensor(op.result), [], lambda b, d, t: b.constant(0, kind)))
+        images = self._images(op)
         if ratio or largest:
-            return rw.replace(op, self._direct(op))
+            return rw.replace(op, [images, self._direct(op, images.result)])
         shares = [self._shares(op, axis) for axis in range(2)]
         rows, columns = (share.results[0] for share in shares)
-        rw.replace(op, [*shares, *self._contract(op, rows, columns)])
+        rw.replace(op, [images, *shares, *self._contract(op, rows, columns, images.result)])
+
+    def _images(self, op: ge.RoiAlign) -> fused.GenericOp:
+        """Which image each region is of, checked once."""
+        count = dims(op.x)[0]
+        return fused.generic(
+            "RoiAlign",
+            row_major((dims(op.rois)[0],), i64),
+            [op.batch_indices],
+            lambda b, d, t: b.from_index(checked(b, b.load(t[0], d), count)),
+        )
+
+    def _image(self, b: Body, op: ge.RoiAlign, images: SSAValue, region: SSAValue) -> SSAValue:
+        """The image of a region, which is in range already."""
+        count = dims(op.x)[0]
+        return b.index(0) if count == 1 else b.clamp(b.to_index(b.load(images, [region])), 0, count - 1)
 
     def _bins(self, b: Body, op: ge.RoiAlign, roi: SSAValue, region: SSAValue, axis: int) -> Bins:
         """The bins of region `region` along rows (0) or columns (1)."""
@@ -251,7 +267,7 @@ class LowerRoiAlign(Pattern):
         number = b.convert(b.from_index(tap), i64, bins.start.type)
         return number if op.sampling_ratio.value.data else b.add(number, bins.first(b, index))
 
-    def _direct(self, op: ge.RoiAlign) -> Operation:
+    def _direct(self, op: ge.RoiAlign, images: SSAValue) -> Operation:
         largest, kind = op.mode.data == "max", elem(op.x)
 
         def neighbours(b: Body, at: SSAValue, size: int) -> list[Tap]:
@@ -264,7 +280,7 @@ class LowerRoiAlign(Pattern):
 
         def value(b: Body, d: Values, t: Values) -> SSAValue:
             region, channel = d[0], d[1]
-            image = checked(b, b.load(t[2], [region]), dims(op.x)[0])
+            image = self._image(b, op, t[2], region)
             taps: list[list[Tap]] = []
             valid: SSAValue | None = None
             taken: SSAValue | None = None
@@ -302,7 +318,7 @@ class LowerRoiAlign(Pattern):
         return fused.generic(
             "RoiAlign",
             tensor(op.result),
-            [op.x, op.rois, op.batch_indices],
+            [op.x, op.rois, images],
             value,
             reduction=[self._reach(op, axis) for axis in range(2)],
             combiner="max" if largest else "add",
@@ -347,19 +363,19 @@ class LowerRoiAlign(Pattern):
             epilogue=mean,
         )
 
-    def _contract(self, op: ge.RoiAlign, rows: SSAValue, columns: SSAValue) -> list[Operation]:
+    def _contract(self, op: ge.RoiAlign, rows: SSAValue, columns: SSAValue, images: SSAValue) -> list[Operation]:
         regions, channels, height, _ = dims(op.result)
         kind, compute, width = elem(op.x), elem(rows), dims(op.x)[3]
 
         def over_rows(b: Body, d: Values, t: Values) -> SSAValue:
-            image = checked(b, b.load(t[2], [d[0]]), dims(op.x)[0])
+            image = self._image(b, op, t[2], d[0])
             value = b.convert(b.load(t[0], [image, d[1], d[4], d[3]]), kind, compute)
             return b.mul(value, b.load(t[1], [d[0], d[2], d[4]]))
 
         partial = fused.generic(
             "RoiAlign",
             row_major((regions, channels, height, width), compute),
-            [op.x, rows, op.batch_indices],
+            [op.x, rows, images],
             over_rows,
             reduction=[dims(op.x)[2]],
             combiner="add",

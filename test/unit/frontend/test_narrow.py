@@ -333,6 +333,18 @@ def test_what_computes_with_narrow_numbers_is_refused() -> None:
         import_onnx(make_context(), model)
 
 
+def test_what_follows_a_refused_node_is_examined() -> None:
+    """A Cast of what nobody can make is no second complaint, a second unknown operator is one."""
+    nodes = [
+        helper.make_node("RandomUniform", [], ["r"], "first", shape=[3]),
+        helper.make_node("Cast", ["r"], ["c"], to=TensorProto.INT4),
+        helper.make_node("Cast", ["c"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("RandomNormalLike", ["f"], ["y"], "second"),
+    ]
+    with pytest.raises(UnsupportedError, match=r"^2 parts(.|\n)*RandomUniform 'first'(.|\n)*RandomNormalLike 'second'"):
+        import_onnx(make_context(), model_of(nodes, {}, TensorProto.FLOAT, 1))
+
+
 def test_a_wrong_type_of_an_output_is_invalid() -> None:
     x = floats(3)
     node = helper.make_node("Cast", ["x"], ["y"], to=TensorProto.INT4)

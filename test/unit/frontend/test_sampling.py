@@ -7,7 +7,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
+import gecc
 from gecc.errors import InvalidModelError, UnsupportedError
 from test.unit.frontend.cases import Case, Fixed, expected, fixed, floats, imported, ints
 from test.unit.frontend.native import check_everywhere, run_native
@@ -122,6 +124,19 @@ def test_dtypes(case: Case, dtype: Any) -> None:
     assert found.dtype == dtype
     limit = {2: 2.0**-7, 8: 1e-5}[np.dtype(dtype).itemsize]
     np.testing.assert_allclose(found.astype(np.float64), wanted, atol=limit * max(1, np.abs(wanted).max()), rtol=limit)
+
+
+def test_the_operator_of_onnx_runtime() -> None:
+    """GridSample of com.microsoft, which models from before opset 16 have."""
+    node = helper.make_node("GridSample", ["x", "g"], ["y"], domain="com.microsoft", mode="bilinear", align_corners=1)
+    infos = [helper.make_tensor_value_info(n, TensorProto.FLOAT, v.shape) for n, v in (("x", X), ("g", GRID))]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3, 4, 6])
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(helper.make_graph([node], "graph", infos, [result]), opset_imports=opsets, ir_version=8)
+    feeds = {"x": X, "g": GRID}
+    [wanted] = expected(model, feeds)
+    with gecc.load(gecc.compile(model), threads=1, affinity="none") as executor:
+        np.testing.assert_allclose(executor.run(feeds)["y"], wanted, atol=1e-5)
 
 
 def test_numbers_that_are_none() -> None:

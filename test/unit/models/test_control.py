@@ -331,3 +331,28 @@ def test_every_level_reads_back(name: str) -> None:
         assert module_text(read, locations=True) == written, step
 
     run_pipeline(ctx, module, specs_until("O2"), after=after)
+
+
+@pytest.mark.parametrize("stage", ["ge", "fused", "tile"])
+def test_pictures_show_what_is_in_loops_and_branches(stage: str) -> None:
+    from gecc.context import make_context
+    from gecc.frontend.onnx.export import export_view
+    from gecc.pipeline import run_pipeline
+
+    ctx = make_context()
+    module = api.import_model(ctx, model(ALTERNATING))
+    run_pipeline(ctx, module, specs_until("O2", stage))
+    [loop] = [node for node in export_view(ctx, module).graph.node if node.op_type == "While"]
+    [body] = [a.g for a in loop.attribute if a.name == "body"]
+    [branch] = [node for node in body.node if node.op_type == "If"]
+    found = [node.op_type for a in branch.attribute if a.HasField("g") for node in a.g.node]
+    assert any("Tanh" in name for name in found)
+    assert {a.name for a in branch.attribute if a.HasField("g")} == {"then_branch", "else_branch"}
+
+
+def test_nodes_without_names_are_called_by_where_they_stand() -> None:
+    from gecc.context import make_context
+    from gecc.dumps import structure
+
+    lines = list(structure(api.import_model(make_context(), model(ALTERNATING))))
+    assert [line.split("// ")[1] for line in lines if "ge.Tanh" in line] == ["Loop_0/If_3/Tanh_1"]

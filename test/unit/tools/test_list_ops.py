@@ -17,6 +17,7 @@ def test_list_ops(call: Call) -> None:
     assert len(rows) == len(lines) and summary.startswith(f"{len(lines)} operators: ")
     newest = defs.onnx_opset_version()
     assert rows["ai.onnx::Relu"][:2] == [f"1-{newest}", "native"] and "bf16" in rows["ai.onnx::Relu"]
+    assert {"int4", "float8_e4m3fn"} <= set(rows["ai.onnx::Cast"]) and "int4" not in rows["ai.onnx::Add"]
     assert rows["ai.onnx::NonZero"] == [f"9-{newest}", "host"]
     assert rows["ai.onnx::Upsample"][:2] == ["1-9", "native"]
     assert rows["ai.onnx.ml::ZipMap"][1] == "host"

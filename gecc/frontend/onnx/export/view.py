@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import onnx
-from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
@@ -16,8 +16,10 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 
+from gecc.dialects._control import BranchOp, LoopOp
+from gecc.dialects.ge import Control
 from gecc.dialects.om import InputOp as OmInput
 from gecc.dialects.om import ModelOp
 from gecc.dialects.om import NodeOp as OmNode
@@ -116,12 +118,36 @@ class _View:
                 self._node(op, _text(op.type), [self.names.of(v) for v in op.inputs], [])
             case _ if isinstance(value := op.properties.get("value"), DenseIntOrFPElementsAttr | WeightAttr):
                 self._constant(op, value)
+            case Control() | BranchOp() | LoopOp():
+                kind = op.name.partition(".")[2].capitalize()
+                bodies = {
+                    name: self._body(op.regions[i])
+                    for i, name in enumerate(("then_branch", "else_branch") if len(op.regions) == 2 else ("body",))
+                }
+                self._node(op, kind, [self.names.of(v) for v in op.operands], [], bodies)
             case _ if op.results:
                 label = op.properties.get("label")
                 kind = op.name.partition(".")[2] if label is None else _text(label)
                 self._node(op, kind, [self.names.of(v) for v in op.operands], [])
             case _:
                 pass  # kernels and events of an om: its graph is in its nodes
+
+    def _body(self, region: Region) -> GraphProto:
+        """A region as a picture of its own; values of outside have the same names there."""
+        outer = self.nodes, self.initializers, self.infos
+        self.nodes, self.initializers, self.infos = [], [], []
+        given = [value_info(self.names.of(arg), arg.type) for arg in region.block.args]
+        for inner in region.block.ops:
+            self._add(inner)
+        last = region.block.last_op
+        made: list[ValueInfoProto] = []
+        assert last is not None
+        for value in last.operands:
+            made.append(value_info(self.names.fresh("yielded"), value.type))
+            self._alias(value, made[-1].name, last)
+        graph = helper.make_graph(self.nodes, "body", given, made, self.initializers, value_info=self.infos)
+        self.nodes, self.initializers, self.infos = outer
+        return graph
 
     def _return(self, op: ReturnOp) -> None:
         for name, value in zip(self.results, op.arguments, strict=False):
@@ -140,9 +166,16 @@ class _View:
             return self.names.of(value)
         return self.names.bind(value, self.names.fresh(value.name_hint or "buffer"))
 
-    def _node(self, op: Operation, kind: str, inputs: Sequence[str], written: Sequence[str]) -> None:
+    def _node(
+        self,
+        op: Operation,
+        kind: str,
+        inputs: Sequence[str],
+        written: Sequence[str],
+        bodies: Mapping[str, GraphProto] | None = None,
+    ) -> None:
         made = [self.names.of(r) for r in op.results]
-        attributes: dict[str, Any] = {"op": op.name}
+        attributes: dict[str, Any] = {"op": op.name, **(bodies or {})}
         for key, attr in {**op.properties, **op.attributes}.items():
             if key not in ("label", "operandSegmentSizes", "resultSegmentSizes"):
                 attributes[f"host_{key}" if key in ("op_type", "domain") else key] = _shown(attr)

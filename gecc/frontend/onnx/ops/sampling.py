@@ -16,9 +16,13 @@ from gecc.frontend.onnx.ops.movement import integers
 from gecc.frontend.onnx.registry import onnx_op
 
 
+@onnx_op("GridSample", domain="com.microsoft")
 @onnx_op("GridSample", since=16)
 def grid_sample(n: Node) -> SSAValue:
-    """x at places from -1 to 1. Opset 20 renamed the modes, and allowed any number of dimensions."""
+    """x at places from -1 to 1. Opset 20 renamed the modes, and allowed any number of dimensions.
+
+    ONNX Runtime has the operator in a domain of its own as well, from before it was the standard's.
+    """
     x, grid = n.input(0), n.input(1)
     mode = n.attr_str("mode", "linear")
     mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)

@@ -67,6 +67,14 @@ def test_a_convolutional_net_moves_its_ends_only(graph: Graph, rng: np.random.Ge
     assert all(is_nhwc(v) for op in graph.block.ops if isinstance(op, ge.Conv2D) for v in (op.x, op.result))
 
 
+@pytest.mark.parametrize("mode", ["cubic", "linear"])
+def test_a_resize_by_tables_runs_where_its_image_lies(graph: Graph, rng: np.random.Generator, mode: str) -> None:
+    x = image(graph, rng, 1, 3, 8, 8)
+    y = graph.add(ge.Resize(x, (1, 3, 4, 4), mode=mode, antialias=True))
+    graph.finish(graph.add(ge.Resize(y, (1, 3, 8, 8), mode="cubic"))).check("ge-choose-layouts", rtol=0, atol=0)
+    assert graph.names() == ["ge.Resize", "ge.Resize"]
+
+
 def test_without_convolutions_nothing_happens(graph: Graph, rng: np.random.Generator) -> None:
     x = image(graph, rng, 1, 3, 8, 8)
     graph.finish(graph.add(ge.Softmax(graph.add(ge.Relu(x)), axis=1)))
