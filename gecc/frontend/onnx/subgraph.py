@@ -50,8 +50,10 @@ class Scope:
             return values[name] if name in values else self.outer(name)
 
         inner = Scope(self.make, self.settle, value, self.opsets)
-        for number, proto in enumerate(_needed(graph)):
-            node.build.location = _location(proto.name or f"{node.name}/{proto.op_type}_{number}")
+        for number, proto in _needed(graph):
+            if not proto.name:
+                proto = _named(proto, f"{node.name}/{proto.op_type}_{number}")
+            node.build.location = _location(proto.name)
             results = self._import(proto, node, inner, value)
             for name, made in zip(proto.output, results, strict=False):
                 if name and made is not None:
@@ -95,16 +97,23 @@ class Scope:
             raise Refusal(rule) from error
 
 
-def _needed(graph: GraphProto) -> list[NodeProto]:
-    """The nodes that the outputs need, in order."""
+def _needed(graph: GraphProto) -> list[tuple[int, NodeProto]]:
+    """The nodes that the outputs need, in order, with their numbers."""
     wanted = {info.name for info in graph.output}
-    needed: list[NodeProto] = []
-    for proto in reversed(graph.node):
+    needed: list[tuple[int, NodeProto]] = []
+    for number, proto in reversed(list(enumerate(graph.node))):
         if wanted.intersection(proto.output):
-            needed.append(proto)
+            needed.append((number, proto))
             wanted.update(proto.input)
             wanted.update(captured(proto))
     return needed[::-1]
+
+
+def _named(proto: NodeProto, name: str) -> NodeProto:
+    copy = NodeProto()
+    copy.CopyFrom(proto)
+    copy.name = name
+    return copy
 
 
 def _location(name: str) -> NameLoc:

@@ -348,3 +348,11 @@ def test_pictures_show_what_is_in_loops_and_branches(stage: str) -> None:
     found = [node.op_type for a in branch.attribute if a.HasField("g") for node in a.g.node]
     assert any("Tanh" in name for name in found)
     assert {a.name for a in branch.attribute if a.HasField("g")} == {"then_branch", "else_branch"}
+
+
+def test_nodes_without_names_are_called_by_where_they_stand() -> None:
+    from gecc.context import make_context
+    from gecc.dumps import structure
+
+    lines = list(structure(api.import_model(make_context(), model(ALTERNATING))))
+    assert [line.split("// ")[1] for line in lines if "ge.Tanh" in line] == ["Loop_0/If_3/Tanh_1"]
