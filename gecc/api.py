@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gecc.dumps import Dumps
     from gecc.errors import UnsupportedError
     from gecc.om.reader import Verify
+    from gecc.pipeline import MemoryOptions
     from gecc.report import Report
     from gecc.runtime.cpus import Affinity
     from gecc.runtime.executor import Executor
@@ -90,6 +91,7 @@ def compile(
     opt_level: str | int = "O2",
     target: str = "host",
     host: Host = "allow",
+    memory: MemoryOptions | None = None,
     dumps: Dumps | None = None,
 ) -> Model:
     """Compile an ONNX model.
@@ -100,6 +102,7 @@ def compile(
     opt_level: "O0" (legal, nothing fused), "O1" (folding, epilogues) or "O2" (everything); 0 to 2 do as well.
     target: the name of a machine description (`gecc.target.TARGETS`), or "host" for the best this machine can run.
     host: whether what has no native form may run on the host (`Model.report` says what does and why), or is refused.
+    memory: how the arena is planned (`gecc.pipeline.MemoryOptions`): work spent, a limit in bytes.
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
 
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
@@ -109,7 +112,7 @@ def compile(
 
     ctx = make_context()
     module, report = import_reported(ctx, model, input_shapes, input_values=input_values, host=host)
-    made = compile_module(ctx, module, opt_level=opt_level, target=target, dumps=dumps)
+    made = compile_module(ctx, module, opt_level=opt_level, target=target, memory=memory, dumps=dumps)
     return Model(made.om, report)
 
 
@@ -194,13 +197,14 @@ def compile_module(
     *,
     opt_level: str | int = "O2",
     target: str = "host",
+    memory: MemoryOptions | None = None,
     dumps: Dumps | None = None,
 ) -> Model:
     """Compile a module of any level, which is used up. Raises as `compile` does."""
     from gecc.codegen.emit import emit
     from gecc.weights import store_of
 
-    lower(ctx, module, opt_level=opt_level, target=target, dumps=dumps)
+    lower(ctx, module, opt_level=opt_level, target=target, memory=memory, dumps=dumps)
     return Model(emit(module, store_of(ctx)))
 
 
@@ -211,12 +215,14 @@ def lower(
     opt_level: str | int = "O2",
     stage: str = "om",
     target: str = "host",
+    memory: MemoryOptions | None = None,
     dumps: Dumps | None = None,
 ) -> None:
     """Bring a module, in place, from the level it is at to the end of `stage` (see `gecc.pipeline.STAGES`).
 
     The module is verified before the first pass and after the last. Raises CliError for an unknown level, stage or
-    one that lies behind, ShapeError for inputs of unknown size, PassError for a module without its weights.
+    one that lies behind, ShapeError for inputs of unknown size, PassError for a module without its weights,
+    MemoryLimitError when the arena does not fit.
     """
     from gecc import pipeline
     from gecc.dumps import Dumps
@@ -227,6 +233,7 @@ def lower(
 
     if ELIDED in module.attributes:
         raise PassError(f"the module was written without its weights ({ELIDED})", hint="write it again without --elide")
+    memory = memory or pipeline.MemoryOptions()
     name = target_name(target)
     level = f"O{opt_level}" if isinstance(opt_level, int) else opt_level
     start = pipeline.stage_of(module)
@@ -243,11 +250,20 @@ def lower(
     def after(step: str, module: ModuleOp) -> None:
         i = next(place)
         if i == len(specs) - 1 and stage == "om":
-            note_options(module, f"-{level} --target={name}")
+            note_options(module, " ".join([f"-{level} --target={name}", *memory.flags]))
         dumps.write(step.partition("{")[0], ctx, module, ends=i in ends, last=i == len(specs) - 1)
 
-    passes = pipeline.for_target(pipeline.parse_passes(specs), name)
-    pipeline.run_passes(ctx, module, passes, verify_each=False, locations=has_provenance(module), after=after)
+    passes = pipeline.with_memory(pipeline.for_target(pipeline.parse_passes(specs), name), memory)
+    locations = has_provenance(module)
+    if memory.limit is not None and (planning := pipeline.planning(passes)) is not None:
+        from gecc.fit import fit
+
+        before, within, passes = planning
+        pipeline.run_passes(ctx, module, before, verify_each=False, locations=locations, after=after)
+        fit(ctx, module, within, memory)
+        for step in within:
+            after(str(step), module)
+    pipeline.run_passes(ctx, module, passes, verify_each=False, locations=locations, after=after)
 
 
 def target_name(target: str) -> str:
@@ -265,6 +281,7 @@ def load(
     affinity: Affinity = "auto",
     verify: Verify = "fast",
     trust: Sequence[str | os.PathLike[str]] = (),
+    poison: bool = False,
 ) -> Executor:
     """Make a compiled model ready to run: an om file, or a `Model` that was just compiled.
 
@@ -272,6 +289,7 @@ def load(
     affinity: "auto" pins each rank to a CPU of its own, "none" leaves them free, a list names the CPUs.
     verify: "full" also hashes the weights' bytes of a file.
     trust: files of public keys (PEM, Ed25519): one of them must have signed the file.
+    poison: fill memory that holds nothing with NaN before every phase, to show that nothing reads it; slow, on one rank.
 
     Raises OmError for a file that is damaged, for another machine or of another version, InputError for threads or
     affinity that cannot be had.
@@ -283,5 +301,5 @@ def load(
     if isinstance(model, OmModel):
         if trust:
             raise CliError("only a file can be signed, found a model in memory")
-        return executor.Executor(model, threads=threads, affinity=affinity)
-    return executor.load(model, threads=threads, affinity=affinity, verify=verify, trust=trust)
+        return executor.Executor(model, threads=threads, affinity=affinity, poison=poison)
+    return executor.load(model, threads=threads, affinity=affinity, verify=verify, trust=trust, poison=poison)

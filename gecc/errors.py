@@ -45,6 +45,10 @@ class PassError(GeccError):
     """A pass met IR that breaks its stated needs."""
 
 
+class MemoryLimitError(GeccError):
+    """A model's arena does not fit the limit given."""
+
+
 class CodegenError(GeccError):
     """Machine code could not be made."""
 

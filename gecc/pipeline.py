@@ -268,3 +268,56 @@ def for_target(passes: Sequence[ModulePass], target: str) -> tuple[ModulePass, .
         dataclasses.replace(step, target=target) if any(f.name == "target" for f in dataclasses.fields(step)) else step
         for step in passes
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryOptions:
+    """How the arena is planned.
+
+    effort         work spent on order and offsets: "fast", "default" or "best"
+    limit          most bytes of the arena; None: as few as the passes find
+    disable_reuse  every buffer gets bytes of its own (a debugging aid)
+    slack          percent of the arena that may be given for fewer barriers
+    """
+
+    effort: str = "default"
+    limit: int | None = None
+    disable_reuse: bool = False
+    slack: int = 0
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The options of the command line that say the same, but for those at their defaults."""
+        found = {
+            f"--memory-effort={self.effort}": self.effort != "default",
+            f"--memory-limit={self.limit}": self.limit is not None,
+            "--disable-reuse-memory": self.disable_reuse,
+            f"--memory-slack={self.slack}": self.slack,
+        }
+        return tuple(flag for flag, given in found.items() if given)
+
+
+PLANNING = ("tile-reorder", "tile-bufferize")
+"""The first of the passes that memory options are about: the former, or where a level leaves it out the latter."""
+
+
+def with_memory(passes: Sequence[ModulePass], options: MemoryOptions) -> tuple[ModulePass, ...]:
+    """The same passes with the options of memory planning set."""
+    values = {"effort": options.effort, "disable_reuse": options.disable_reuse, "slack": options.slack}
+    changed: list[ModulePass] = []
+    for step in passes:
+        own = {f.name for f in dataclasses.fields(step)} if step.name.startswith("tile-") else set()
+        changed.append(dataclasses.replace(step, **{k: v for k, v in values.items() if k in own}))
+    return tuple(changed)
+
+
+def planning(
+    passes: Sequence[ModulePass],
+) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...], tuple[ModulePass, ...]] | None:
+    """The passes before those that plan memory, these, and those behind; None when they are not all among `passes`."""
+    names = [step.name for step in passes]
+    start = next((names.index(name) for name in PLANNING if name in names), None)
+    if start is None or "tile-allocate-buffers" not in names:
+        return None
+    stop = names.index("tile-allocate-buffers") + 1
+    return tuple(passes[:start]), tuple(passes[start:stop]), tuple(passes[stop:])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
 
+    from gecc.pipeline import MemoryOptions
     from gecc.report import Report
 
 Form: TypeAlias = Literal["onnx", "mlir", "om"]
@@ -105,17 +106,48 @@ def read_text(ctx: Context, path: str) -> ModuleOp:
     return module
 
 
-def lower(subject: Subject, stage: str, *, opt_level: str, target: str) -> None:
+def lower(subject: Subject, stage: str, *, opt_level: str, target: str, memory: MemoryOptions | None = None) -> None:
     """Run passes up to the end of a stage. Raises as `gecc.api.lower` does."""
-    api.lower(subject.ctx, subject.as_module(), opt_level=opt_level, stage=stage, target=target)
+    api.lower(subject.ctx, subject.as_module(), opt_level=opt_level, stage=stage, target=target, memory=memory)
 
 
-def write_om(subject: Subject, path: str, *, opt_level: str, target: str, key: str | None = None) -> str:
+def memory_report(
+    subject: Subject, path: str, *, opt_level: str, target: str, memory: MemoryOptions | None = None
+) -> str:
+    """Plan the memory of a model and tell of the plan: as a page for a path that ends in .html, a picture for .svg, else
+    as text. The subject is then at the stage "buffer". Raises CliError for an om, whose memory was planned before."""
+    from gecc.arena_report import memory_report as report_of
+    from gecc.memory.picture import html, svg
+
+    if subject.om is not None:
+        raise CliError("--memory-report takes what is still to be compiled, found an om")
+    lower(subject, "buffer", opt_level=opt_level, target=target, memory=memory)
+    module = subject.as_module()
+    report = report_of(module)
+    match Path(path).suffix:
+        case ".html":
+            name = module.attributes.get(api.MODEL_NAME)
+            return html(report, f"Memory of {getattr(name, 'data', 'the model')}")
+        case ".svg":
+            return svg(report)
+        case _:
+            return str(report)
+
+
+def write_om(
+    subject: Subject,
+    path: str,
+    *,
+    opt_level: str,
+    target: str,
+    memory: MemoryOptions | None = None,
+    key: str | None = None,
+) -> str:
     """Compile to an om file, signed with the private key in the file `key` if given; returns a line about it."""
     om = subject.om
     if om is None:
         assert subject.module is not None
-        om = api.compile_module(subject.ctx, subject.module, opt_level=opt_level, target=target).om
+        om = api.compile_module(subject.ctx, subject.module, opt_level=opt_level, target=target, memory=memory).om
     try:
         api.Model(om).save(path)
     except OSError as error:

@@ -6,9 +6,12 @@ import argparse
 import gc
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gecc.errors import CliError, GeccError
+
+if TYPE_CHECKING:
+    from gecc.pipeline import MemoryOptions
 
 FAILED = 1
 """Exit code for models, files and results that are wrong."""
@@ -90,6 +93,41 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
         help=f"optimisation level (default: {DEFAULT_LEVEL[1:]})",
     )
     add("--target", default="host", metavar="NAME", help="machine to compile for (default: host, this one)")
+
+
+def add_memory_options(parser: argparse.ArgumentParser) -> None:
+    """Options about planning memory."""
+    add = parser.add_argument_group("memory").add_argument
+    add("--memory-effort", choices=("fast", "default", "best"), default="default", help="work spent (default: default)")
+    add(
+        "--memory-limit",
+        type=_bytes,
+        metavar="BYTES",
+        help="find a plan whose arena takes at most so many bytes (200000, 512K, 8M), at the cost of speed if need be",
+    )
+    add("--disable-reuse-memory", action="store_true", help="give every buffer bytes of its own (to look for errors)")
+    add("--memory-slack", type=_percent, default=0, metavar="PERCENT", help="memory to give for fewer barriers")
+
+
+def memory_options(args: argparse.Namespace) -> MemoryOptions:
+    """How to plan memory."""
+    from gecc.pipeline import MemoryOptions
+
+    return MemoryOptions(args.memory_effort, args.memory_limit, args.disable_reuse_memory, args.memory_slack)
+
+
+def _bytes(text: str) -> int:
+    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:].upper(), 1)
+    digits = text if unit == 1 else text[:-1]
+    if not digits.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes, such as 200000, 512K or 8M")
+    return int(digits) * unit
+
+
+def _percent(text: str) -> int:
+    if not text.isdecimal() or int(text) > 1000:
+        raise argparse.ArgumentTypeError(f"'{text}' is no percentage from 0 to 1000")
+    return int(text)
 
 
 def opt_level(args: argparse.Namespace) -> str:

@@ -69,6 +69,11 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--trust", action="append", default=[], metavar="KEY", help="run only an om signed by this public key (PEM)"
     )
+    parser.add_argument(
+        "--poison",
+        action="store_true",
+        help="fill memory that holds nothing with NaN before every phase (on one rank, slow)",
+    )
     parser.add_argument("--profile", action="store_true", help="print the time of every task")
     parser.add_argument("--trace", metavar="FILE", help="write a profile for chrome://tracing or Perfetto (JSON)")
     parser.add_argument("--compare", metavar="PEER", help="compare the results with a peer's: onnxruntime, openvino")
@@ -107,7 +112,9 @@ def _run(argv: Sequence[str] | None) -> int:
         raise CliError(f"--input-value is for ONNX models; the inputs of '{args.model_file}' are fixed")
     model = _compile(args) if _is_onnx(args.model_file) else args.model_file
     affinity = _affinity(args.affinity)
-    with api.load(model, threads=args.threads, affinity=affinity, verify=args.verify, trust=args.trust) as executor:
+    with api.load(
+        model, threads=args.threads, affinity=affinity, verify=args.verify, trust=args.trust, poison=args.poison
+    ) as executor:
         feeds = _feeds(args, executor, original)
         results = _measure(args, executor, feeds)
     if args.output is not None:

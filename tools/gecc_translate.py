@@ -15,13 +15,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gecc.errors import CliError
-from gecc.tools.cli import FAILED, add_compile_options, host, input_shapes, input_values, opt_level, run_tool
+from gecc.tools.cli import (
+    FAILED,
+    add_compile_options,
+    add_memory_options,
+    host,
+    input_shapes,
+    input_values,
+    memory_options,
+    opt_level,
+    run_tool,
+)
 
 if TYPE_CHECKING:
-    from gecc.translate import Form
+    from gecc.translate import Form, Subject
 
 EPILOG = """\
 Forms are told apart by extension: .onnx, .mlir (text of any level, weights beside it in FILE.weights), .om.
@@ -52,6 +62,13 @@ def make_parser() -> argparse.ArgumentParser:
         help="form of the output (default: by extension); json: of an om",
     )
     parser.add_argument("--sign", metavar="KEY", help="with an om: sign it with this private key (PEM, Ed25519)")
+    parser.add_argument(
+        "--memory-report",
+        nargs="?",
+        const="-",
+        metavar="PATH",
+        help="tell how the arena is used: as text on stdout or in PATH, as a picture in a PATH that ends in .html or .svg",
+    )
     look = parser.add_mutually_exclusive_group()
     look.add_argument("--info", action="store_true", help="print what an om file holds: sizes, memory, tasks, target")
     look.add_argument("--disassemble", action="store_true", help="print the machine code of the kernels")
@@ -66,6 +83,7 @@ def make_parser() -> argparse.ArgumentParser:
         "run nowhere",
     )
     add_compile_options(parser)
+    add_memory_options(parser)
     parser.add_argument("--stage", choices=STAGES, help="with text and ONNX: run passes to the end of this stage")
     return parser
 
@@ -89,6 +107,8 @@ def _run(argv: Sequence[str] | None) -> int:
     if view is not None:
         return _look(args, source, view)
     if output is None:
+        if args.memory_report is not None and args.result is None:
+            return _memory(args, source)
         if args.result != "mlir":
             raise CliError("no file to write", hint="-o names one; only --to mlir prints to stdout")
         result = "mlir"
@@ -103,11 +123,16 @@ def _run(argv: Sequence[str] | None) -> int:
     subject = translate.read(args.input, source, input_shapes(args), input_values=input_values(args), host=host(args))
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
+    options = {"opt_level": opt_level(args), "target": args.target, "memory": memory_options(args)}
+    if args.memory_report is not None:
+        if result != "om":
+            raise CliError(f"--memory-report is about what becomes an om, the output is {result}")
+        _report_memory(args, subject, options)
     if output is not None and result == "om":
-        print(translate.write_om(subject, output, opt_level=opt_level(args), target=args.target, key=args.sign))
+        print(translate.write_om(subject, output, key=args.sign, **options))
         return 0
     if args.stage or args.level is not None:
-        translate.lower(subject, args.stage or "om", opt_level=opt_level(args), target=args.target)
+        translate.lower(subject, args.stage or "om", **options)
     if output is not None and result == "onnx":
         print(translate.write_onnx(subject, output))
         return 0
@@ -131,6 +156,28 @@ def _check(args: argparse.Namespace, source: str) -> int:
         print(f"error: {error}", file=sys.stderr)
         return FAILED
     return 0
+
+
+def _memory(args: argparse.Namespace, source: Form) -> int:
+    """The report alone, without an om."""
+    from gecc import translate
+
+    subject = translate.read(args.input, source, input_shapes(args), input_values=input_values(args), host=host(args))
+    _report_memory(args, subject, {"opt_level": opt_level(args), "target": args.target, "memory": memory_options(args)})
+    return 0
+
+
+def _report_memory(args: argparse.Namespace, subject: Subject, options: dict[str, Any]) -> None:
+    from gecc import translate
+
+    text = translate.memory_report(subject, args.memory_report, **options)
+    if args.memory_report == "-":
+        print(text)
+    else:
+        from gecc.files import write_whole
+
+        write_whole(args.memory_report, text)
+        print(f"{args.memory_report}: memory report")
 
 
 def _is_json(args: argparse.Namespace) -> bool:

@@ -31,6 +31,7 @@ from gecc.om.graph import (
     GraphReader,
 )
 from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, check_bond, parse_index, parse_store
+from gecc.om.lifetimes import check_lives
 from gecc.om.records import SCHEMA, Buffer, GraphNode, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
 from gecc.om.tasks import decode_tasks
@@ -44,7 +45,8 @@ SCHEMA_OF_BONDS = 2
 
 Verify = Literal["fast", "full"]
 """How much of a file to look at. "fast" does not hash the bytes of the weights, which can change numbers, never
-addresses, and decodes and verifies the graph's nodes when they are first looked at; "full" does all at once."""
+addresses, and decodes and verifies the graph's nodes when they are first looked at; "full" does all at once, and proves
+that no task writes over what another still needs."""
 
 
 def read(
@@ -178,6 +180,7 @@ class _Reader:
             check_bond(bond, model.scratch_bytes, self.parts[PartitionType.TASK_INFO], place)
         if verify_mode == "full":
             model.nodes = self._nodes(graph, model)
+            check_lives(model, self.where)
         return model
 
     def _nodes(self, graph: GraphReader, model: OmModel) -> tuple[GraphNode, ...]:

@@ -29,6 +29,7 @@ from gecc.runtime.inputs import Binder, Inputs, address_of
 from gecc.runtime.narrow import Interface
 from gecc.runtime.outputs import Outputs, Results
 from gecc.runtime.pages import Pages, round_up
+from gecc.runtime.poison import Poison
 from gecc.runtime.profile import Profile, TaskTime
 from gecc.runtime.resident import Resident
 from gecc.runtime.schedule import useful_ranks
@@ -76,9 +77,11 @@ class Executor:
         where: str | None = None,
         verified: bool = False,
         resident: Resident | None = None,
+        poison: bool = False,
     ) -> None:
         """Prepare `model`. `where` names it in messages; `verified` says that `gecc.om.verifier` passed it already;
-        `resident` are its code and weights where another executor has them in memory."""
+        `resident` are its code and weights where another executor has them in memory; `poison` fills what is dead with
+        a pattern (`gecc.runtime.poison`), on one rank."""
         self.model = model
         self._lock = threading.Lock()
         self._closed = False
@@ -89,11 +92,12 @@ class Executor:
         if not verified:
             verify(model, where)
         _check_runnable(model, where)
-        self.ranks = _ranks(model, threads)
+        self.ranks = 1 if poison else _ranks(model, threads)
         self.plan = plan(self.ranks, affinity)
         self._owned = ExitStack()
         try:
             self._prepare(resident)
+            self._poison = Poison(model, self._bases[Space.ARENA]) if poison else None
         except BaseException:
             self._owned.close()
             raise
@@ -200,7 +204,8 @@ class Executor:
                     address = address_of(array)
                     for at, offset in uses:
                         words[at] = address + offset
-            run = self._enter if not self._programs else partial(self._with_host, arrays, results)
+            stops = self._programs or self._poison
+            run = partial(self._with_stops, arrays, results) if stops else self._enter
             start = perf_counter_ns()
             if profile is None:
                 run()
@@ -245,8 +250,8 @@ class Executor:
     def _is_closed(self) -> GeccError:
         return GeccError(f"the executor of '{self.model.name}' is closed")
 
-    def _with_host(self, arrays: Sequence[Any], results: list[Any]) -> None:
-        """A run with host calls: native up to each, then the call, then on behind it."""
+    def _with_stops(self, arrays: Sequence[Any], results: list[Any]) -> None:
+        """A run that stops: native up to each host call, then the call, then on behind it; when poisoned, at each phase."""
         objects: list[Any] = [None] * self.model.slots
         for io, array in zip(self.model.inputs, arrays, strict=True):
             if io.slot >= 0:
@@ -261,15 +266,27 @@ class Executor:
 
         control, count = self._control, len(self.model.tasks)
         try:
-            while True:
-                self._enter()
-                stopped = control[abi.CONTROL_NEXT // 8]
-                if control[abi.CONTROL_FAILED // 8] or stopped == count:
+            at, stop = 0, 0
+            while at < count:
+                control[abi.CONTROL_START // 8] = at
+                if self._poison is None:
+                    stop = count
+                    self._enter()
+                elif at < stop:  # behind a host call in a loop
+                    self._enter()
+                else:
+                    stretch = self._poison.stretch(at)
+                    stop = control[abi.CONTROL_TASK_COUNT // 8] = stretch.stop
+                    self._poison.run(stretch, self._enter)
+                at = control[abi.CONTROL_NEXT // 8]
+                if control[abi.CONTROL_FAILED // 8]:
                     break
-                self._programs[stopped].run(memory, objects)
-                control[abi.CONTROL_START // 8] = stopped + 1
+                if at < stop:
+                    self._programs[at].run(memory, objects)
+                    at += 1
         finally:
             control[abi.CONTROL_START // 8] = 0
+            control[abi.CONTROL_TASK_COUNT // 8] = count
         for i, io in enumerate(self.model.outputs):
             if io.slot >= 0:
                 results[i] = objects[io.slot]
@@ -354,6 +371,7 @@ def load(
     affinity: Affinity = "auto",
     verify: Verify = "fast",
     trust: Sequence[str | os.PathLike[str]] = (),
+    poison: bool = False,
 ) -> Executor:
     """Open an om file and make it ready to run.
 
@@ -362,7 +380,9 @@ def load(
     another ABI.
     """
     model = read(path, verify=verify, abi=SUPPORTED_ABIS, trust=trust)
-    return Executor(model, threads=threads, affinity=affinity, where=f"'{os.fspath(path)}'", verified=True)
+    return Executor(
+        model, threads=threads, affinity=affinity, where=f"'{os.fspath(path)}'", verified=True, poison=poison
+    )
 
 
 def _check_runnable(model: OmModel, where: str) -> None:

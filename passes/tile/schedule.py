@@ -41,19 +41,21 @@ class TileSchedule(ModulePass):
 
     sequential: bool = False
     """One launch a phase."""
+    slack: int = 0
+    """Percent by which the most bytes alive at once may exceed those of the sequential order, for fewer phases."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in graph_functions(op):
             steps = steps_of(function)
-            phases = [[s] for s in steps] if self.sequential else merge_phases(steps)
+            phases = [[s] for s in steps] if self.sequential else merge_phases(steps, self.slack)
             for number, phase in enumerate(phases):
                 for step in phase:
                     step.op.phase = IntegerAttr(number, i64)
 
 
-def merge_phases(steps: Sequence[Step]) -> list[list[Step]]:
-    """Groups neighbouring independent launches as long as the most bytes alive at once do not grow."""
-    limit = max(live_bytes([[s] for s in steps]), default=0)
+def merge_phases(steps: Sequence[Step], slack: int = 0) -> list[list[Step]]:
+    """Groups neighbouring independent launches as long as the most bytes alive at once grow by `slack` percent at most."""
+    limit = max(live_bytes([[s] for s in steps]), default=0) * (100 + slack) // 100
     life = lifetimes([[s] for s in steps])
     born = {root: span.first for root, span in life.items()}
     dies = {root: span.last for root, span in life.items()}

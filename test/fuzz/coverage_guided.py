@@ -44,7 +44,9 @@ def main() -> None:
         parts = Parts.of(base.data)
         for how, data in enumerate((base.data, parts.raw[0], parts.raw[2])):
             (Path(folder) / f"{i}-{how}").write_bytes(bytes((i + how * len(NAMES),)) + data)
-    atheris.Setup([*sys.argv, folder, "-max_len=20000", "-timeout=1"], one)
+    # seconds by the wall clock, on a machine that may be busy: check.py's caller measures CPU time
+    flags = ["-max_len=20000", "-timeout=20", f"-artifact_prefix={folder}/finding-"]
+    atheris.Setup([sys.argv[0], *flags, *sys.argv[1:], folder], one)
     atheris.Fuzz()
 
 

@@ -173,6 +173,14 @@ MICROSOFT: list[tuple[str, int, Sequence[Array | Fixed | None], dict[str, Any]]]
     ("QLinearLeakyRelu", SIGNED_BYTE, [*SIGNED, one(0.06), one(9, np.int8)], {}),
     ("QLinearSoftmax", BYTE, [BYTES, one(0.05), one(3, np.uint8), *UNIT], {"axis": -1, "opset": 13}),
     ("QLinearSoftmax", BYTE, [quantised(2, 3, 4), one(0.05), one(3, np.uint8), *UNIT], {"axis": 1, "opset": 11}),
+    *(
+        ("QLinearSoftmax", kind, [x, one(0.05), one(3, d), one(scale), one(low, d)], {"axis": -1, "opset": 13})
+        for x, kind, d, low in (
+            (quantised(40, 10), BYTE, np.uint8, 0),
+            (quantised(40, 10, dtype="int8"), SIGNED_BYTE, np.int8, -128),
+        )
+        for scale in (1 / 255, 1 / 256, 0.0061)
+    ),
     ("QLinearGlobalAveragePool", BYTE, [quantised(2, 3, 7, 5), *TABLE[1:], *RESULT], {"channels_last": 0}),
     ("QLinearGlobalAveragePool", BYTE, [quantised(2, 7, 5, 3), *TABLE[1:], *RESULT], {"channels_last": 1}),
     ("QLinearWhere", BYTE, [floats(6, 40) > 0, *SIDE, *OTHER, *RESULT], {}),

@@ -32,7 +32,7 @@ def compiled(model: api.Source, feeds: Mapping[str, Array], *, level: str = "O2"
 
 
 def results(model: api.Model, feeds: Mapping[str, Array]) -> Arrays:
-    """Outputs by name, of which one, two and three ranks make the very same bits."""
+    """Outputs by name, of which one, two and three ranks make the very same bits, and so does a poisoned run."""
     by_ranks: list[Arrays] = []
     for ranks in RANKS:
         with api.load(model, threads=ranks, affinity="none") as executor:
@@ -40,6 +40,10 @@ def results(model: api.Model, feeds: Mapping[str, Array]) -> Arrays:
     for ranks, other in zip(RANKS[1:], by_ranks[1:], strict=True):
         differ = [name for name, array in by_ranks[0].items() if array.tobytes() != other[name].tobytes()]
         assert not differ, f"{ranks} ranks give other bits than one in {differ}"
+    with api.load(model, poison=True) as executor:
+        poisoned = executor.run(feeds)
+    differ = [name for name, array in by_ranks[0].items() if array.tobytes() != poisoned[name].tobytes()]
+    assert not differ, f"{differ} read memory that holds nothing"
     return by_ranks[0]
 
 

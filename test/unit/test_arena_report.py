@@ -6,8 +6,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
+from gecc.arena_report import memory_report
 from gecc.context import make_context
-from gecc.debug.memory import memory_report
 from gecc.errors import PassError
 from gecc.memory.report import Report, Row
 from gecc.pipeline import run_pipeline

@@ -1,0 +1,123 @@
+"""Planted faults of memory plans: told by the check of lives, or by a run between poison."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gecc.errors import KernelError, OmError
+from gecc.om.lifetimes import check_lives, lives
+from gecc.om.records import GraphNode, KernelTask, OmModel, Operand, Source, Space, TensorDesc
+from gecc.runtime.executor import Executor
+from gecc.runtime.poison import stretches
+
+
+def wired(model: OmModel) -> OmModel:
+    """The model with a graph that says what its tasks read and write: each place is read as it was written last."""
+    last: dict[tuple[Space, int, int], Source] = {}
+    nodes: list[GraphNode] = []
+    for i, task in enumerate(model.tasks):
+        assert isinstance(task, KernelTask)
+        inputs = tuple(
+            Source("input", o.index) if o.space == Space.INPUT else last.get((o.space, o.index, o.offset))
+            for o in task.ins
+        )
+        outs = tuple(TensorDesc("f32", (o.size // 4,), "ND", o) for o in task.outs)
+        nodes.append(GraphNode(f"n{i}", task.label, inputs, outs, (f"onnx/{i}",)))
+        for number, o in enumerate(task.outs):
+            last[(o.space, o.index, o.offset)] = Source("node", i, number)
+    tasks = tuple(replace(task, op_index=i) for i, task in enumerate(model.tasks))
+    return replace(model, nodes=nodes, tasks=tasks)
+
+
+def diamond(make, places: list[Operand]) -> OmModel:
+    """a = f(x), b = f(a), c = f(a), y = f(b): `places` are those of a, b and c."""
+    a, b, c = places
+    x, y = make.graph_input(0), make.graph_output(0)
+    steps = [(x, a), (a, b), (a, c), (b, y)]
+    return wired(make.model([make.task("affine", i, s, t, 2) for i, (s, t) in enumerate(steps)]))
+
+
+def run(model: OmModel, x: np.ndarray, *, poison: bool) -> np.ndarray:
+    with Executor(model, threads=1, poison=poison) as executor:
+        return executor.run([x])["y0"]
+
+
+def test_a_sound_plan_passes_and_runs_alike(make, x: np.ndarray) -> None:
+    model = diamond(make, [make.arena(0), make.arena(1), make.arena(2)])
+    check_lives(model, "test")
+    np.testing.assert_array_equal(run(model, x, poison=True), run(model, x, poison=False))
+
+
+def test_in_place_is_sound_for_one_reader(make, x: np.ndarray) -> None:
+    """c takes the memory of a, which c reads last."""
+    model = diamond(make, [make.arena(0), make.arena(1), make.arena(0)])
+    check_lives(model, "test")
+    np.testing.assert_array_equal(run(model, x, poison=True), run(model, x, poison=False))
+
+
+def test_in_place_with_two_readers_is_refused(make) -> None:
+    """b takes the memory of a, which c reads later."""
+    model = diamond(make, [make.arena(0), make.arena(0), make.arena(2)])
+    nodes = [*model.nodes]
+    nodes[2] = replace(nodes[2], inputs=(Source("node", 0),))
+    model = replace(model, nodes=nodes)
+    with pytest.raises(
+        OmError, match=r"task 1 'Affine' writes bytes 0 to .* task 0 'Affine' wrote, are read until phase 2"
+    ):
+        check_lives(model, "test")
+
+
+def test_in_place_with_two_readers_of_one_phase_is_refused(make) -> None:
+    model = diamond(make, [make.arena(0), make.arena(1), make.arena(0)])
+    tasks = (model.tasks[0], model.tasks[1], replace(model.tasks[2], phase=1), replace(model.tasks[3], phase=2))
+    with pytest.raises(OmError, match="task 2 'Affine' writes bytes 0 to"):
+        check_lives(replace(model, tasks=tasks), "test")
+
+
+def test_an_overlap_of_one_byte_is_refused(make) -> None:
+    size = make.arena(0).size
+    b = Operand(Space.ARENA, size - 1, size)
+    model = diamond(make, [make.arena(0), b, make.arena(4)])
+    with pytest.raises(OmError, match=rf"writes bytes {size - 1} to {2 * size - 1}"):
+        check_lives(model, "test")
+
+
+def test_a_late_read_through_a_view_counts(make) -> None:
+    """c reads a view of a after b has taken a's memory."""
+    model = diamond(make, [make.arena(0), make.arena(0), make.arena(2)])
+    view = GraphNode("v", "Reshape", (Source("node", 0),), (TensorDesc("f32", (make.N,), "ND", make.arena(0)),))
+    nodes = [*model.nodes, view]
+    nodes[2] = replace(nodes[2], inputs=(Source("node", 4),))
+    with pytest.raises(OmError, match="are read until phase 2"):
+        check_lives(replace(model, nodes=nodes), "test")
+
+
+def test_poison_shows_a_read_of_what_has_died(make, x: np.ndarray) -> None:
+    """The graph says that y comes from b, the task reads a, which nobody has read for two phases."""
+    model = diamond(make, [make.arena(0), make.arena(1), make.arena(2)])
+    last = model.tasks[3]
+    assert isinstance(last, KernelTask)
+    wrong = replace(model, tasks=(*model.tasks[:3], replace(last, operands=(make.arena(0), last.operands[1]))))
+    assert np.isfinite(run(wrong, x, poison=False)).all()
+    assert np.isnan(run(wrong, x, poison=True)).all()
+
+
+def test_poison_names_a_task_that_writes_elsewhere(make, x: np.ndarray) -> None:
+    """The operand claims half of what the kernel writes."""
+    model = diamond(make, [make.arena(0), make.arena(1), make.arena(2)])
+    task = model.tasks[2]
+    assert isinstance(task, KernelTask)
+    half = replace(task.operands[1], size=task.operands[1].size // 2)
+    wrong = replace(model, tasks=(*model.tasks[:2], replace(task, operands=(task.operands[0], half)), model.tasks[3]))
+    run(wrong, x, poison=False)
+    with pytest.raises(KernelError, match=r"byte \d+ of the arena was written(.|\n)*tasks 2 'Affine'"):
+        run(wrong, x, poison=True)
+
+
+def test_lives_end_with_the_last_reader(make) -> None:
+    model = diamond(make, [make.arena(0), make.arena(1), make.arena(2)])
+    assert [(life.writer, life.first, life.last) for life in lives(model)] == [(0, 0, 2), (1, 1, 3), (2, 2, 2)]
+    assert [(s.start, s.stop) for s in stretches(model)] == [(0, 1), (1, 2), (2, 3), (3, 4)]
