@@ -46,8 +46,8 @@ def custom_op(name: str) -> Callable[[type[_T]], type[_T]]:
             def decompose(node):             # a gecc.frontend.onnx.node.Node: built from ge operators and compiled
                 return node.add(ge.Mul(node.input(0), node.build.scalar(node.attr_float("factor"), node.input(0))))
 
-    With both, the decomposition is compiled. Without `infer` the results of `compute` are objects: they may have any
-    shape, and what uses them runs on the host as well. Attributes are passed by name. A model whose om runs `compute`
+    With both, the decomposition is compiled. Without `infer` the results of `compute` are objects: a run on zeros tells
+    their element types, they may have any shape, and what uses them runs on the host as well. Attributes are passed by name. A model whose om runs `compute`
     needs the registration where it is loaded.
 
     Raises InputError for a name without domain, one of the standard's, one registered already, or a class that has

@@ -103,17 +103,30 @@ def test_what_infer_tells_wrong_is_said() -> None:
         run(gecc.compile(model(many=1)))
 
 
-def test_without_infer_a_type_is_asked_for() -> None:
+def test_without_infer_results_are_objects() -> None:
+    """The element type is told by a run on zeros; the shape may be any, so what follows runs on the host as well."""
+
     @gecc.custom_op(NAME)
     class Scale:
         @staticmethod
         def compute(x: Any) -> Any:
-            return x[:1]
+            return x[: int(x[0, 0])]
 
     assert Scale.compute
-    with pytest.raises(
-        UnsupportedError, match=r"does not tell the type of output 's'(.|\n)*give the operator a function infer"
-    ):
+    made = gecc.compile(model(["n", 3]))
+    assert made.report is not None and [p.engine for p in made.report.placements] == ["host", "host"]
+    np.testing.assert_array_equal(run(made), np.maximum(X[:1], 0))
+
+
+def test_without_infer_a_type_that_zeros_do_not_tell_is_asked_for() -> None:
+    @gecc.custom_op(NAME)
+    class Scale:
+        @staticmethod
+        def compute(x: Any) -> Any:
+            raise ValueError("no zeros")
+
+    assert Scale.compute
+    with pytest.raises(UnsupportedError, match=r"tell the type of output 's'(.|\n)*give the operator a function infer"):
         gecc.compile(model())
 
 

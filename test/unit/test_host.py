@@ -146,6 +146,23 @@ def test_fixed_inputs_are_in_the_file_and_in_text(tmp_path: Path) -> None:
             gecc.load(om, threads=1)
 
 
+def test_native_work_resumes_behind_a_classical_model() -> None:
+    """ONNX infers no shape for the regressor's result; a run on zeros tells it."""
+    attributes = {"coefficients": [1.0, -2.0, 3.0, 0.5], "intercepts": [0.25], "targets": 1}
+    nodes = [
+        helper.make_node("LinearRegressor", ["x"], ["r"], name="linear", domain="ai.onnx.ml", **attributes),
+        node("Exp", "r", "y"),
+    ]
+    made = gecc.compile(model(nodes, [info("x", F, [3, 4])], [info("y", F, [3, 1])]))
+    assert made.report is not None
+    assert [(p.engine, p.outputs) for p in made.report.placements] == [
+        ("host", "r: f32[3, 1]"),
+        ("native", "y: f32[3, 1]"),
+    ]
+    expected = np.exp(X @ np.array([[1.0], [-2.0], [3.0], [0.5]], np.float32) + np.float32(0.25))
+    np.testing.assert_allclose(run(made, {"x": X})["y"], expected, rtol=1e-5)
+
+
 def test_values_that_no_one_uses_are_not_computed() -> None:
     nodes = [node("NonZero", "x", "n"), node("Relu", "x", "y")]
     proto = model(nodes, [info("x", F, [4])], [info("y", F, [4])])

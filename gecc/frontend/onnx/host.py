@@ -25,6 +25,9 @@ from gecc.weights import numpy_dtype
 SMALL = 1024
 """Elements of a constant that shape inference is told at most."""
 
+CLASSICAL = "ai.onnx.ml"
+"""The domain of classical models, for many of which ONNX infers no shapes."""
+
 MISJUDGED = frozenset((("", "STFT"),))
 """Operators whose result has another shape than ONNX's inference says: STFT, which is onesided unless told otherwise."""
 
@@ -71,7 +74,7 @@ class HostImporter:
             raise Refusal(f"{reason}; the host cannot run it: {error.message}", hint or error.hint) from error
         results = self._folded(node, operands, runner, names)
         if results is None:
-            results = self._host_op(node, operands, program, data, names, reason, hint)
+            results = self._host_op(node, operands, program, runner, names, reason, hint)
         made = iter(results)
         return [next(made) if name else None for name in node.proto.output]
 
@@ -80,7 +83,7 @@ class HostImporter:
         node: Node,
         operands: Sequence[Operand],
         program: ModelProto,
-        data: bytes,
+        runner: Program,
         names: Sequence[str],
         reason: str,
         hint: str | None,
@@ -88,13 +91,14 @@ class HostImporter:
         custom = REGISTRY.get((node.proto.domain, node.proto.op_type))
         misjudged = (node.proto.domain, node.proto.op_type) in MISJUDGED
         kinds = {n: _shapeless(k) if misjudged else k for n, k in self._infer(program, operands).items()}
+        kinds.update(self._observed(runner, operands, names, kinds, node.proto.domain == CLASSICAL))
         if custom is not None and custom.infer is not None:
             kinds.update(zip(names, self._told(node, custom.infer, operands), strict=True))
         types = [self._result_type(node, name, kinds.get(name), reason) for name in names]
         attributes: dict[str, Attribute] = {"reason": StringAttr(reason)}
         if hint:
             attributes["hint"] = StringAttr(hint)
-        weight = self.build.store.add(np.frombuffer(data, np.uint8))
+        weight = self.build.store.add(np.frombuffer(program.SerializeToString(deterministic=True), np.uint8))
         domain = node.proto.domain
         call = ge.HostOp(node.proto.op_type, domain, node.opset, weight, [o.value for o in operands], types, attributes)
         results = list(self.build.add_all(call))
@@ -102,6 +106,41 @@ class HostImporter:
             if ge.is_object(result) and name in kinds:
                 self.kinds[result] = kinds[name]
         return results
+
+    def _observed(
+        self,
+        runner: Program,
+        operands: Sequence[Operand],
+        names: Sequence[str],
+        kinds: dict[str, TypeProto],
+        classical: bool,
+    ) -> dict[str, TypeProto]:
+        """Types that inference leaves open, from a run on zeros; shapes of classical models alone, which depend on no
+        value. Nothing for outputs that are no tensors, or have another element type than was inferred.
+        """
+
+        def is_open(name: str) -> bool:
+            kind = kinds.get(name, TypeProto())
+            known = type_of(kind)
+            return (
+                isinstance(known, ge.ObjectType) and kind.HasField("tensor_type") if classical and known else not known
+            )
+
+        missing = [name for name in names if is_open(name)]
+        if not missing or any(ge.is_object(o.value) for o in operands):
+            return {}
+        try:
+            results = runner.run([np.zeros(ge.dims(o.value), numpy_dtype(ge.elem(o.value))) for o in operands])
+        except GeccError:
+            return {}
+        numbers = {dtype: number for number, dtype in NUMPY_DTYPES.items()}
+        found: dict[str, TypeProto] = {}
+        for name, result in zip(names, results, strict=True):
+            element = kinds.get(name, TypeProto()).tensor_type.elem_type
+            number = numbers.get(result.dtype) if isinstance(result, np.ndarray) else None
+            if name in missing and number is not None and element in (number, TensorProto.UNDEFINED):
+                found[name] = onnx.helper.make_tensor_type_proto(number, result.shape if classical else None)
+        return found
 
     def _told(self, node: Node, infer: Callable[..., Any], operands: Sequence[Operand]) -> list[TypeProto]:
         """The types of the outputs of an operator of the user's, by its own word."""

@@ -109,7 +109,10 @@ def test_a_forest_runs_on_the_host(case: str) -> None:
     shapes = {name: array.shape for name, array in feeds.items()}
     model = api.compile(MODELS / "skl_rf_wine.onnx", input_shapes=shapes)
     assert model.report is not None
-    assert [p.operator for p in model.report.host] == ["ai.onnx.ml::TreeEnsembleClassifier"]
+    [forest] = model.report.host
+    assert forest.operator == "ai.onnx.ml::TreeEnsembleClassifier"
+    rows = feeds["X"].shape[0]
+    assert forest.outputs == f"label: i64[{rows}], probabilities: f32[{rows}, 3]"
     found = results(model, feeds)
     np.testing.assert_array_equal(found["label"], wanted["label"])
     np.testing.assert_allclose(found["probabilities"], wanted["probabilities"], rtol=1e-6)
