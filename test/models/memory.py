@@ -146,6 +146,20 @@ def pattern_bytes(path: str, feeds: Mapping[str, Any]) -> int | None:
     return int(found.group(1)) if found else None
 
 
+def with_sizes(path: str, shapes: Mapping[str, tuple[int, ...]]) -> ModelProto:
+    """The model with these sizes of its inputs, so that ONNX Runtime knows all shapes when it plans."""
+    model = load(path)
+    del model.graph.value_info[:]
+    for info in model.graph.input:
+        if info.name in shapes:
+            del info.type.tensor_type.shape.dim[:]
+            for extent in shapes[info.name]:
+                info.type.tensor_type.shape.dim.add(dim_value=extent)
+    for info in model.graph.output:
+        info.type.tensor_type.ClearField("shape")
+    return model
+
+
 def measure(name: str, path: str, shapes: Mapping[str, tuple[int, ...]], feeds: Mapping[str, Any] | None) -> Row:
     """The figures of one net."""
     from gecc.arena_report import memory_report
@@ -164,7 +178,10 @@ def measure(name: str, path: str, shapes: Mapping[str, tuple[int, ...]], feeds: 
         }
     logical = om.attrs["memory_lower_bound"]
     assert isinstance(logical, int)
-    peer = pattern_bytes(path, feeds)
+    with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+        file.write(with_sizes(path, shapes).SerializeToString())
+        file.flush()
+        peer = pattern_bytes(file.name, feeds)
     return Row(name, plain_bound(path, shapes), logical, om.arena_bytes, om.scratch_bytes, peer, holders)
 
 
@@ -180,8 +197,13 @@ def nets(names: list[str], folder: Path) -> Iterator[Row]:
         if names and name not in names:
             continue
         with np.load(path.with_name(f"{path.stem}.case0.npz"), allow_pickle=False) as arrays:
-            inputs = {i.name for i in load(path, load_external_data=False).graph.input}
+            declared = load(path, load_external_data=False).graph.input
+            inputs = {i.name for i in declared}
+            scalars = {
+                i.name for i in declared if i.type.tensor_type.HasField("shape") and not i.type.tensor_type.shape.dim
+            }
             feeds = {k.removeprefix("in:"): arrays[k] for k in arrays if k.removeprefix("in:") in inputs}
+            feeds = {k: v.reshape(()) if k in scalars else v for k, v in feeds.items()}
         try:
             yield measure(name, str(path), {k: v.shape for k, v in feeds.items()}, feeds)
         except Exception as error:
