@@ -23,12 +23,13 @@ test: $(VENV)/ready
 smith: $(VENV)/ready
 	$(BIN)/python -m gecc.debug.smith --count 2000 --jobs $(JOBS)
 
-# The cases that onnx ships for backends: counts, and why what is refused is refused.
+# Hostile om files: mutations of every field, then half an hour of a coverage-guided fuzzer.
 fuzz: $(VENV)/ready
 	$(BIN)/python -m test.fuzz --count 200000 --cuts --jobs $(JOBS)
 	$(BIN)/python -m pip install -q atheris
 	$(BIN)/python -m test.fuzz.coverage_guided -max_total_time=1800
 
+# The cases that onnx ships for backends: counts, and why what is refused is refused.
 conformance: $(VENV)/ready
 	$(BIN)/python -m test.conformance --jobs $(JOBS)
 

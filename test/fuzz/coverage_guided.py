@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import atheris
+import atheris  # pyright: ignore[reportMissingImports]
 
 with atheris.instrument_imports(include=["gecc.om", "gecc.runtime"]):  # pyright: ignore[reportAttributeAccessIssue]
     from test.fuzz.check import check  # brings the loader along: what is imported here is what is explored
