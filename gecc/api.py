@@ -70,11 +70,12 @@ class Model:
         """Names, element types and shapes of the outputs, in order."""
         return self.om.outputs
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the om file, all or nothing. Raises OSError when the disk refuses."""
+    def save(self, path: str | os.PathLike[str], *, external_weights: bool = False) -> None:
+        """Write the om file, all or nothing; with `external_weights` its weights into a file beside it, which models with
+        the same weights share. Raises OSError when the disk refuses."""
         from gecc.om.writer import write
 
-        write(self.om, path)
+        write(self.om, path, external=external_weights)
 
     def to_bytes(self) -> bytes:
         """The bytes of the om file."""

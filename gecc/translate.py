@@ -142,14 +142,16 @@ def write_om(
     target: str,
     memory: MemoryOptions | None = None,
     key: str | None = None,
+    external: bool = False,
 ) -> str:
-    """Compile to an om file, signed with the private key in the file `key` if given; returns a line about it."""
+    """Compile to an om file, signed with the private key in the file `key` if given, its weights in a file of their own if
+    `external`; returns a line about it."""
     om = subject.om
     if om is None:
         assert subject.module is not None
         om = api.compile_module(subject.ctx, subject.module, opt_level=opt_level, target=target, memory=memory).om
     try:
-        api.Model(om).save(path)
+        api.Model(om).save(path, external_weights=external)
     except OSError as error:
         raise CliError(f"cannot write '{path}': {error.strerror}") from error
     if key is not None:

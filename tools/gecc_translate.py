@@ -61,6 +61,11 @@ def make_parser() -> argparse.ArgumentParser:
         choices=(*FORMS, "json"),
         help="form of the output (default: by extension); json: of an om",
     )
+    parser.add_argument(
+        "--external-weight",
+        action="store_true",
+        help="with an om: keep its weights in a file beside it, which models with the same weights share",
+    )
     parser.add_argument("--sign", metavar="KEY", help="with an om: sign it with this private key (PEM, Ed25519)")
     parser.add_argument(
         "--memory-report",
@@ -118,6 +123,8 @@ def _run(argv: Sequence[str] | None) -> int:
         raise CliError(f"--elide is about text, the output is {result}")
     if args.sign and result != "om":
         raise CliError(f"--sign is about om files, the output is {result}")
+    if args.external_weight and result != "om":
+        raise CliError(f"--external-weight is about om files, the output is {result}")
     if args.stage and result == "om":
         raise CliError("--stage is about text and ONNX, the output is om")
     subject = translate.read(args.input, source, input_shapes(args), input_values=input_values(args), host=host(args))
@@ -129,7 +136,7 @@ def _run(argv: Sequence[str] | None) -> int:
             raise CliError(f"--memory-report is about what becomes an om, the output is {result}")
         _report_memory(args, subject, options)
     if output is not None and result == "om":
-        print(translate.write_om(subject, output, key=args.sign, **options))
+        print(translate.write_om(subject, output, key=args.sign, external=args.external_weight, **options))
         return 0
     if args.stage or args.level is not None:
         translate.lower(subject, args.stage or "om", **options)

@@ -36,12 +36,12 @@ def digest_with(data: memoryview, head: bytes, partitions: tuple[Partition, ...]
     return h.digest()
 
 
-def digest_of(data: memoryview, head: bytes, where: str) -> bytes:
-    """The digest of a whole file as if `head` were its header, its weights hashed. Raises OmError for a broken file."""
+def digest_of(data: memoryview, head: bytes, weights_digest: bytes, where: str) -> bytes:
+    """The digest of a whole file as if `head` were its header, its weights having the SHA-256 given.
+
+    Raises OmError for a broken file.
+    """
     container = parse_container(data, where)
     if len(container.models) != 1 or not any(p.type == PartitionType.MODEL_DEF for p in container.models[0]):
         raise OmError("the file holds no model, or several", where=where)
-    partitions = container.models[0]
-    weights = next((p for p in partitions if p.type == PartitionType.WEIGHTS_DATA), None)
-    inner = hashlib.sha256(b"" if weights is None else data[weights.offset : weights.offset + weights.size]).digest()
-    return digest_with(data, head, partitions, inner)
+    return digest_with(data, head, container.models[0], weights_digest)

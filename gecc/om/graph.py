@@ -41,6 +41,8 @@ SLOT = "gecc_slot"
 """Of a graph input that is an object: its slot. Those of the outputs stand in `OUTPUT_SLOTS` of NetOutput."""
 OUTPUT_SLOTS = "gecc_output_slots"
 SLOTS = "gecc_slots"
+EXTERNAL = "gecc_weights_file"
+"""Name of the file beside the om that holds the weights; absent when they are in it."""
 
 SCHEMA_ATTR = "gecc_schema"
 ABI = "gecc_abi"
@@ -54,7 +56,7 @@ PRODUCER = "atc_version"
 COMMAND = "atc_cmdline"
 """A free attribute of the model: the options it was compiled with."""
 MODEL_ATTRS = (
-    *(SCHEMA_ATTR, ABI, SCRATCH, SLOTS, DISPATCHER, DIGEST, ARENA, WEIGHT_SIZE, TARGET, PRODUCER),
+    *(SCHEMA_ATTR, ABI, SCRATCH, SLOTS, EXTERNAL, DISPATCHER, DIGEST, ARENA, WEIGHT_SIZE, TARGET, PRODUCER),
     *("stream_num", "event_num", "label_num", "zero_copy_memory_size", "om_info_list", "attr_model_out_nodes_name"),
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from gecc.om.graph import (
     ARENA,
     DIGEST,
     DISPATCHER,
+    EXTERNAL,
     PRODUCER,
     SCHEMA_ATTR,
     SCRATCH,
@@ -64,37 +66,57 @@ def read(
     """
     where = os.fspath(path)
     data = map_file(where)
-    model = from_bytes(data, where=f"'{where}'", verify="full" if trust else verify, abi=abi)
+    folder = os.path.dirname(os.path.realpath(where))
+    model = from_bytes(data, where=f"'{where}'", verify="full" if trust else verify, abi=abi, folder=folder)
     if trust:
         from gecc.om.signature import check_signature
 
-        check_signature(data, list(trust), f"'{where}'")
+        check_signature(data, model.weights.sha256, list(trust), f"'{where}'")
     return model
 
 
-def from_bytes(data: Buffer, *, where: str = "the om", verify: Verify = "fast", abi: range | None = None) -> OmModel:
-    """As `read`, for the bytes of a file. Weights and kernels are views of `data`."""
+def from_bytes(
+    data: Buffer,
+    *,
+    where: str = "the om",
+    verify: Verify = "fast",
+    abi: range | None = None,
+    folder: str | None = None,
+) -> OmModel:
+    """As `read`, for the bytes of a file. Weights and kernels are views of `data`; weights kept in a file of their own are
+    looked for in `folder`."""
     view = memoryview(data).cast("B").toreadonly()
-    return _Reader(view, where).model(verify, abi)
+    return _Reader(view, where, folder).model(verify, abi)
 
 
-def map_file(path: str | os.PathLike[str]) -> Buffer:
-    """The bytes of a regular file, mapped read-only. Raises OmError when it cannot be opened."""
+def map_file(path: str | os.PathLike[str], *, links: bool = True) -> Buffer:
+    """The bytes of a regular file, mapped read-only; without `links` the path must not be a symbolic one.
+
+    Raises OmError when it cannot be opened.
+    """
     path = os.fspath(path)
     try:
         # A pipe would block in open, and has no size: refuse it instead.
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW))
         try:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
                 raise OmError("expected a regular file", where=f"'{path}'")
             if status.st_size < HEADER_SIZE:
-                return os.pread(fd, HEADER_SIZE, 0)  # too short, as the parser will say
+                return os.pread(fd, HEADER_SIZE, 0)  # too short for a map of use, as the parser will say
             return memoryview(mmap.mmap(fd, status.st_size, access=mmap.ACCESS_READ))
         finally:
             os.close(fd)
     except OSError as e:
         raise OmError(f"cannot read the om file: {e.strerror}", where=f"'{path}'") from e
+
+
+_PLAIN = re.compile(r"[0-9A-Za-z_][0-9A-Za-z._-]*")
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether `name` can only be a file in the folder at hand."""
+    return _PLAIN.fullmatch(name) is not None
 
 
 class _LazyNodes(Sequence[GraphNode]):
@@ -119,8 +141,9 @@ class _LazyNodes(Sequence[GraphNode]):
 
 
 class _Reader:
-    def __init__(self, data: memoryview, where: str) -> None:
+    def __init__(self, data: memoryview, where: str, folder: str | None) -> None:
         self.data = data
+        self.folder = folder
         self.where = where
         self.container = parse_container(data, where)
         self.parts = self._parts(self.container)
@@ -146,8 +169,9 @@ class _Reader:
             )
         if abi is not None:
             check_abi(graph.figure_int(ABI), abi, self.where)
-        digest = self._check_digests(graph, verify_mode)
-        weights = Weights.of_view(graph.weights(), self.parts.get(PartitionType.WEIGHTS_DATA, memoryview(b"")), digest)
+        data = self._weights(graph)
+        digest = self._check_digests(graph, data, verify_mode)
+        weights = Weights.of_view(graph.weights(), data, digest)
         if graph.figure_int(WEIGHT_SIZE) != weights.size:
             stated = graph.figure_int(WEIGHT_SIZE)
             raise OmError(f"weight_size is {stated}, WEIGHTS_DATA has {weights.size} bytes", where=where)
@@ -194,7 +218,22 @@ class _Reader:
         except DecodeError as e:
             raise OmError(f"MODEL_DEF is not ge.proto.ModelDef: {e}", where=where) from None
 
-    def _check_digests(self, graph: GraphReader, verify_mode: Verify) -> str:
+    def _weights(self, graph: GraphReader) -> memoryview:
+        """The bytes of WEIGHTS_DATA, or of the file beside the om that holds them."""
+        inside = self.parts.get(PartitionType.WEIGHTS_DATA, memoryview(b""))
+        if EXTERNAL not in graph.proto.attr:
+            return inside
+        name = graph.figure_text(EXTERNAL)
+        if inside.nbytes or not is_plain_name(name):
+            found = "and WEIGHTS_DATA" if inside.nbytes else "which is no plain name of a file"
+            raise OmError(f"attribute '{EXTERNAL}' is '{name}', {found}", where=graph.where)
+        if self.folder is None:
+            raise OmError(
+                f"the weights are in a file '{name}' beside the om, which was not read from a file", where=self.where
+            )
+        return memoryview(map_file(os.path.join(self.folder, name), links=False)).cast("B").toreadonly()
+
+    def _check_digests(self, graph: GraphReader, weights: memoryview, verify_mode: Verify) -> str:
         """Compare the checksum, and with "full" the weights' digest too; return the latter."""
         stated = graph.figure_text(DIGEST)
         try:
@@ -213,7 +252,6 @@ class _Reader:
                 hint="the file was damaged or changed",
             )
         if verify_mode == "full":
-            weights = self.parts.get(PartitionType.WEIGHTS_DATA, memoryview(b""))
             hashed = hashlib.sha256(weights).hexdigest()
             if hashed != stated:
                 raise OmError(

@@ -41,29 +41,30 @@ def sign(path: str | os.PathLike[str], key: str | os.PathLike[str]) -> None:
     from gecc.om.reader import map_file, read
 
     secret = _private_key(key)
-    read(path, verify="full")
+    weights = bytes.fromhex(read(path, verify="full").weights.sha256)
     data = memoryview(map_file(path)).cast("B")
-    signature = secret.sign(CONTEXT + _signed_digest(data))
+    signature = secret.sign(CONTEXT + _signed_digest(data, weights))
     head = bytearray(data[:HEADER_SIZE])
     _put(head, signature)
-    head[CHECKSUM_AT : CHECKSUM_AT + CHECKSUM_SIZE] = digest_of(data, bytes(head), f"'{os.fspath(path)}'")
+    head[CHECKSUM_AT : CHECKSUM_AT + CHECKSUM_SIZE] = digest_of(data, bytes(head), weights, f"'{os.fspath(path)}'")
     with whole_file(path) as file:
         file.write(head)
         file.write(data[HEADER_SIZE:])
 
 
-def check_signature(data: Buffer, keys: list[str | os.PathLike[str]], where: str) -> None:
-    """Whether one of the public keys in the files `keys` (PEM, Ed25519) signed the file of these bytes.
+def check_signature(data: Buffer, weights_sha256: str, keys: list[str | os.PathLike[str]], where: str) -> None:
+    """Whether one of the public keys in the files `keys` (PEM, Ed25519) signed the file of these bytes, whose weights have
+    this SHA-256.
 
     Raises OmError when none did, CliError for a key that cannot be used. The bytes of the weights are covered through their
-    digest, which only reading with verify="full" compares.
+    digest, which reading with verify="full" compares: also those of a file beside the om.
     """
     view = memoryview(data).cast("B")
     publics = [_public_key(key) for key in keys]
     signature = signature_of(view)
     if not any(signature):
         raise OmError("the file is not signed", where=where, hint="gecc-translate --sign signs a file")
-    message = CONTEXT + _signed_digest(view)
+    message = CONTEXT + _signed_digest(view, bytes.fromhex(weights_sha256))
     from cryptography.exceptions import InvalidSignature
 
     for public in publics:
@@ -83,10 +84,10 @@ def _put(head: bytearray, signature: bytes) -> None:
         start += size
 
 
-def _signed_digest(data: memoryview) -> bytes:
+def _signed_digest(data: memoryview, weights: bytes) -> bytes:
     head = bytearray(data[:HEADER_SIZE])
     _put(head, bytes(64))
-    return digest_of(data, bytes(head), "the om")
+    return digest_of(data, bytes(head), weights, "the om")
 
 
 def _private_key(path: str | os.PathLike[str]) -> Any:

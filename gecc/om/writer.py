@@ -13,13 +13,14 @@ import hashlib
 import io
 import os
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from typing import BinaryIO
 
 from gecc.errors import OmError
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, header_name, pack_table, table_size
 from gecc.om.digest import file_digest
-from gecc.om.graph import DIGEST, encode_graph, first_node_id
+from gecc.om.graph import DIGEST, EXTERNAL, encode_graph, first_node_id
 from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, pack_bond, pack_index, pack_store
 from gecc.om.records import OmModel
 from gecc.om.schema import Message
@@ -39,12 +40,37 @@ def to_bytes(model: OmModel) -> bytes:
     return out.getvalue()
 
 
-def write(model: OmModel, path: str | os.PathLike[str]) -> None:
+def write(model: OmModel, path: str | os.PathLike[str], *, external: bool = False) -> None:
     """Write the file, all or nothing: it appears under its name only when complete.
 
-    Weights stream through, so a model larger than memory can be written. Raises OmError as `to_bytes`, OSError when the
-    disk refuses.
+    With `external` the weights go into a file beside it, named by their SHA-256, which models with the same weights share;
+    it is there before the om is. Weights stream through, so a model larger than memory can be written. Raises OmError as
+    `to_bytes`, OSError when the disk refuses.
     """
+    if not external or not model.weights.size:
+        return _whole(path, lambda file: _emit(model, file))
+    verify(model)
+    digest = model.weights.digest()
+    name = f"{digest[:32]}.weights"
+    beside = os.path.join(os.path.dirname(os.path.realpath(path)), name)
+    if not _holds(beside, model.weights.size, digest):
+        _whole(beside, lambda file: file.writelines(model.weights.stream()))
+    _whole(path, lambda file: _emit(model, file, (name, bytes.fromhex(digest))))
+
+
+def _holds(path: str, size: int, digest: str) -> bool:
+    """Whether the file is there with these contents."""
+    try:
+        if os.path.islink(path) or os.path.getsize(path) != size:
+            return False
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == digest
+    except OSError:
+        return False
+
+
+def _whole(path: str | os.PathLike[str], emit: Callable[[BinaryIO], object]) -> None:
+    """Write a file, all or nothing."""
     target = os.path.realpath(path)  # a link stays a link
     if os.path.exists(target) and not os.path.isfile(target):  # a folder, or a device such as /dev/null
         raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
@@ -52,7 +78,7 @@ def write(model: OmModel, path: str | os.PathLike[str]) -> None:
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
     try:
         with open(temporary, "xb") as file:
-            _emit(model, file)
+            emit(file)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -60,14 +86,17 @@ def write(model: OmModel, path: str | os.PathLike[str]) -> None:
         raise
 
 
-def _emit(model: OmModel, out: BinaryIO) -> None:
+def _emit(model: OmModel, out: BinaryIO, external: tuple[str, bytes] | None = None) -> None:
+    """Write to `out`. `external` are name and SHA-256 of the file that holds the weights, when `out` shall not."""
     verify(model)
     base = first_node_id(model)
     tasks = encode_tasks(model, lambda index: base + index)
     bond = pack_bond(model.scratch_bytes, tasks)
     store = pack_store([(BLOB_ITEM, model.blob), (INDEX_ITEM, pack_index(model.kernels)), (BOND_ITEM, bond)])
-    size = model.weights.size
+    size = 0 if external is not None else model.weights.size
     proto = encode_graph(model, (size, len(store), 0, len(tasks)))
+    if external is not None:
+        proto.attr[EXTERNAL].s = external[0].encode()
     digest_size = len(_serialize(proto))
     parts = [(PartitionType.TBE_KERNELS, len(store)), (PartitionType.TASK_INFO, len(tasks))]
     if size:
@@ -80,7 +109,7 @@ def _emit(model: OmModel, out: BinaryIO) -> None:
     out.seek(weights_at)
     weights_hash = hashlib.sha256()
     try:
-        for piece in model.weights.stream():
+        for piece in model.weights.stream() if external is None else ():
             weights_hash.update(piece)
             out.write(piece)
     except ValueError as e:
@@ -88,14 +117,15 @@ def _emit(model: OmModel, out: BinaryIO) -> None:
     out.write(store)
     out.write(tasks)
 
-    proto.attr[DIGEST].s = weights_hash.hexdigest().encode()
+    weights_digest = weights_hash.digest() if external is None else external[1]
+    proto.attr[DIGEST].s = weights_digest.hex().encode()
     header = Header(name=header_name(model.name), model_length=out.tell() - HEADER_SIZE)
     table = pack_table([(PartitionType.MODEL_DEF, model_def_size), *parts])
     model_def = _serialize(proto) + padding
     if len(model_def) != model_def_size:
         raise AssertionError(f"MODEL_DEF grew from {model_def_size} to {len(model_def)} bytes with the weights' digest")
     head = header.pack() + table + model_def
-    checksum = file_digest(head, weights_hash.digest(), store + tasks)
+    checksum = file_digest(head, weights_digest, store + tasks)
     out.seek(0)
     out.write(replace(header, checksum=checksum).pack())
     out.write(head[HEADER_SIZE:])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
 from gecc.errors import CliError, OmError
-from gecc.om.container import CHECKSUM_AT, CHECKSUM_SIZE
+from gecc.om.container import CHECKSUM_AT, CHECKSUM_SIZE, PartitionType, parse_container
 from gecc.om.digest import digest_of
 from gecc.om.reader import read
 from gecc.om.signature import sign, signature_of
@@ -32,7 +33,9 @@ def keys(folder: Path, name: str) -> tuple[Path, Path]:
 
 def resealed(data: bytearray) -> bytes:
     """The bytes with a right checksum."""
-    data[CHECKSUM_AT : CHECKSUM_AT + CHECKSUM_SIZE] = digest_of(memoryview(data), bytes(data[:256]), "test")
+    parts = {p.type: data[p.offset : p.offset + p.size] for p in parse_container(memoryview(data), "test").models[0]}
+    weights = hashlib.sha256(parts[PartitionType.WEIGHTS_DATA]).digest()
+    data[CHECKSUM_AT : CHECKSUM_AT + CHECKSUM_SIZE] = digest_of(memoryview(data), bytes(data[:256]), weights, "test")
     return bytes(data)
 
 

@@ -307,3 +307,15 @@ def test_a_signed_om_runs_where_its_key_is_trusted(call: Call, compiled: Compile
     assert call(run, compiled.om, "--trust", public).code == 1
     assert call(run, compiled.onnx, "--trust", public).code == 2
     assert call(main, compiled.onnx, "-o", tmp_path / "m.mlir", "--sign", secret).code == 2
+
+
+def test_weights_in_a_file_of_their_own_run_alike(call: Call, compiled: Compiled, tmp_path: Path) -> None:
+    from gecc import api
+
+    done = call(main, compiled.onnx, "-o", tmp_path / "m.om", "--external-weight")
+    assert done.code == 0, done.err
+    assert len(list(tmp_path.glob("*.weights"))) == 1
+    x = np.random.default_rng(0).standard_normal((4, 32)).astype(np.float32)
+    with api.load(tmp_path / "m.om", verify="full") as apart, api.load(compiled.om) as inside:
+        np.testing.assert_array_equal(apart.run({"x": x})["y"], inside.run({"x": x})["y"])
+    assert call(main, compiled.onnx, "-o", tmp_path / "m.mlir", "--external-weight").code == 2
