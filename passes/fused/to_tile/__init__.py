@@ -21,6 +21,7 @@ from gecc.passes.fused.to_tile.gemm import lower_product
 from gecc.passes.fused.to_tile.generic import lower_generic
 from gecc.passes.fused.to_tile.kernel import KernelWriter
 from gecc.passes.fused.to_tile.launch import Lowered
+from gecc.passes.fused.to_tile.ranges import RangeCopy
 from gecc.passes.fused.to_tile.rows import lower_norm, lower_softmax
 from gecc.passes.fused.to_tile.widen import WidenIntegers
 from gecc.rewrite import Pattern, Rewriter, apply_patterns
@@ -256,4 +257,5 @@ class ToTile(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = host() if self.target == "host" else load(self.target)
         apply_patterns(op, [ChannelsLast(), EqualBatches(), WidenIntegers()], ctx=ctx)
+        apply_patterns(op, [RangeCopy()], ctx=ctx)
         apply_patterns(op, [LaunchKernel(op, target), Constant(), View(), HostCall(), Control()], ctx=ctx)

@@ -119,9 +119,9 @@ def branches() -> ModelProto:
 @pytest.mark.parametrize(
     ("launches", "said"),
     [
-        ((0, 1), "'tile-allocate-buffers' (moved|spoiled) output 'y'"),
+        ((3, 2), "'tile-allocate-buffers' (moved|spoiled) output 'y'"),
         (
-            (3, 4),
+            (0, 1),
             "'tile-allocate-buffers' the module cannot be run: output 0 is written over input 0, which is not in place",
         ),
     ],

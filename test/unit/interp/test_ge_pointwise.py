@@ -241,4 +241,5 @@ def test_every_operator_has_an_entry_and_a_meaning() -> None:
     from gecc.interp.base import MEANINGS
 
     assert set(ge.TABLE) <= set(ge.OPS)
-    assert [op.name for op in ge.OPS if op not in MEANINGS] == []
+    regions = (ge.If, ge.While)  # run by the interpreter itself, since their bodies are
+    assert [op.name for op in ge.OPS if op not in MEANINGS and op not in regions] == []
