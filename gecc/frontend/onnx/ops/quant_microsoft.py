@@ -28,6 +28,7 @@ from gecc.frontend.onnx.ops.quant import (
     per_row,
     qlinear_conv,
     quantize,
+    quantize_softmax,
     requantize,
     scalar,
 )
@@ -171,12 +172,9 @@ onnx_op("QLinearLeakyRelu", domain=DOMAIN)(
 
 @onnx_op("QLinearSoftmax", domain=DOMAIN)
 def qlinear_softmax(n: Node) -> SSAValue:
-    """Inputs: X, x_scale, x_zero?, y_scale, y_zero. ONNX Runtime multiplies by the whole part of 1 / y_scale, which for
-    the scale of 1 / 255 is 254, as that f32 is a little larger than the fraction."""
+    """Inputs: X, x_scale, x_zero?, y_scale, y_zero."""
     y = _softmax(n, dequantize(n, n.input(0), _one(n, 1), _maybe(n, 2)))
-    factor = n.add(ge.Floor(n.add(ge.Reciprocal(_one(n, 3)))))
-    one = n.build.const(np.array(1, np.float32))
-    return quantize(n, n.add(ge.Mul(y, factor)), one, _maybe(n, 4), element(n.input(0)))
+    return quantize_softmax(n, y, _one(n, 3), _maybe(n, 4), element(n.input(0)))
 
 
 @onnx_op("QLinearGlobalAveragePool", domain=DOMAIN)
