@@ -6,6 +6,7 @@ from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from gecc.dialects import fused, tile
@@ -25,7 +26,7 @@ class RangeCopy(Pattern):
     def rewrite(self, op: Operation, rw: Rewriter) -> None:
         assert isinstance(op, fused.GenericOp)
         start = range_start(op)
-        if start is None or not _pays(op.inputs[0]):
+        if start is None or not _pays(op.inputs[0]) or _is_panel(op.results[0]):
             return
         rw.replace(op, tile.ViewOp(op.inputs[0], op.result_type, start * element_bytes(op.result_type)))
 
@@ -53,6 +54,24 @@ def range_start(op: fused.GenericOp) -> int | None:
         return None
     inside = 0 <= address.constant <= prod(source.get_shape()) - prod(result.get_shape())
     return address.constant if inside else None
+
+
+def _is_panel(value: SSAValue) -> bool:
+    """Whether a product may read `value` as its packed side, whose panels start on a cache line, or that is not to be seen.
+
+    A graph input starts anywhere, and so does a view into a buffer.
+    """
+    for use in value.uses:
+        match use.operation:
+            case fused.MatmulOp() | fused.ConvOp() if use.index != 1:
+                continue
+            case fused.GenericOp() | fused.SoftmaxOp() | fused.NormOp() | ReturnOp():
+                continue
+            case fused.ViewOp() | tile.ViewOp() as view if not _is_panel(view.results[0]):
+                continue
+            case _:
+                return True
+    return False
 
 
 def _pays(source: SSAValue) -> bool:

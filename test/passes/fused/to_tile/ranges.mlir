@@ -32,3 +32,20 @@ func.func @others(%x: tensor<4x8xf32>) -> (tensor<1x8xf32>, tensor<1x8xf32>, ten
   %e = ge.Slice(%x) starts [3] ends [-5] axes [0] steps [-1] : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return %b, %c, %d, %e : tensor<1x8xf32>, tensor<1x8xf32>, tensor<4x4xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// The packed side of a product starts on a cache line, which an input need not: it is copied though no byte moves.
+// CHECK-LABEL: func.func @panel
+// CHECK:         tile.launch @{{.*}} "Slice"
+// CHECK-NEXT:    tile.launch @{{.*}} "MatMulV2"
+func.func @panel(%a: tensor<2x4xf32>, %v: tensor<1x4x16xf32>) -> tensor<2x16xf32> {
+  %b = fused.generic "Slice"(%v) : (tensor<1x4x16xf32>) -> tensor<1x4x16xf32> body(%p: index, %k: index, %n: index, %t: tensor<1x4x16xf32>) {
+    %0 = fused.load %t[%p, %k, %n] : tensor<1x4x16xf32>
+    fused.yield %0 : f32
+  }
+  %y = fused.matmul "MatMulV2"(%a, %b) {packed = 16 : i64, tiling = {columns = 16 : i64, full = 1 : i64, rows = 2 : i64, short = 0 : i64}} : (tensor<2x4xf32>, tensor<1x4x16xf32>) -> tensor<2x16xf32> epilogue(%i: index, %j: index, %acc: f32, %t0: tensor<2x4xf32>, %t1: tensor<1x4x16xf32>) {
+    fused.yield %acc : f32
+  }
+  func.return %y : tensor<2x16xf32>
+}
