@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 
 from gecc.debug.smith.graph import BOOL, F16, F32, Graph
 from gecc.debug.smith.oracle import Rejected, Value
@@ -219,7 +220,9 @@ def norm(g: Graph) -> None:
             if not groups:
                 raise Rejected("no channels")
             scale, bias = (g.fresh(x.shape[1:2], x.dtype) for _ in range(2))
-            g.node("GroupNormalization", x, scale, bias, num_groups=g.rng.choice(groups))
+            # the standard takes the mean of f64 in f32 unless told otherwise, which gecc does not
+            stash = int(TensorProto.DOUBLE if x.dtype == np.float64 else TensorProto.FLOAT)
+            g.node("GroupNormalization", x, scale, bias, num_groups=g.rng.choice(groups), stash_type=stash)
         case "mvn":
             x = g.floats(4, 4)
             g.node("MeanVarianceNormalization", x, axes=g.rng.choice(([0, 2, 3], [2, 3], [1])))

@@ -219,7 +219,7 @@ def _by_runtime(node: NodeProto, arrays: Sequence[Array | None], opset: int) -> 
     options.log_severity_level = 4
     try:
         session = runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        found = session.run(list(node.output), feeds)
+        found = session.run(list(node.output), {name: np.asarray(value) for name, value in feeds.items()})
     except (errors.Fail, errors.InvalidArgument, errors.NotImplemented, errors.InvalidGraph, errors.RuntimeException):
         return None
     return [np.asarray(a) for a in found]

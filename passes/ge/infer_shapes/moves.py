@@ -67,4 +67,6 @@ def _gathered(op: ge.Gather | ge.GatherElements, x: Elements, indices: Elements)
         return None  # the interpreter or the kernel reports it
     if isinstance(op, ge.Gather):
         return [np.asarray(x.take(places % size if size else places, axis=axis), dtype=object)]
-    return [np.take_along_axis(x, places % size if size else places, axis=axis)]
+    # the other dimensions of the indices may be smaller than those of x
+    near = x[tuple(slice(None) if i == axis % x.ndim else slice(n) for i, n in enumerate(indices.shape))]
+    return [np.take_along_axis(near, places % size if size else places, axis=axis)]

@@ -92,3 +92,10 @@ def test_hardmax_of_nothing(constant: bool, shape: tuple[int, ...]) -> None:
 def test_extremes_of_nothing(constant: bool) -> None:
     x = {"x": numbers(0, 2, 0)}
     check([make_node("ArgMin", ["x"], ["y"], axis=2)], {} if constant else x, x if constant else {})
+
+
+def test_elements_gathered_from_a_part_of_the_other_dimensions() -> None:
+    """Small integers are followed as shapes are, also through indices with fewer rows than the data."""
+    indices = np.random.default_rng(0).integers(0, 7, (3, 2, 2))
+    x = np.random.default_rng(1).integers(-9, 9, (3, 3, 7)).astype(np.int32)
+    check([make_node("GatherElements", ["x", "i"], ["y"], axis=2)], {"x": x}, {"i": indices})
