@@ -58,7 +58,8 @@ def test_reuse_changes_no_bit() -> None:
     model, feeds = nasnet(24, 8, 1), images(24)
     plain = api.compile(model)
     apart = api.compile(model, memory=MemoryOptions(disable_reuse=True))
-    assert apart.om.arena_bytes == plain.om.attrs["memory_sum"] > plain.om.arena_bytes
+    assert apart.om.arena_bytes == plain.om.attrs["memory_sum"]
+    assert apart.om.arena_bytes > plain.om.arena_bytes
     for name, array in run(plain, feeds).items():
         assert array.tobytes() == run(apart, feeds)[name].tobytes()
 
@@ -138,7 +139,7 @@ class TestTools:
         buffers = [r for r in drawing.iter() if r.tag.endswith("rect") and any(c.tag.endswith("title") for c in r)]
         from gecc.om.reader import read
 
-        assert len(buffers) == read(om).attrs["memory_buffers"] + 1  # and the fullest phase
+        assert len(buffers) - 1 == read(om).attrs["memory_buffers"]  # one is the fullest phase
         assert "/down.0/conv.0" in text
         bottom = max(float(r.attrib["y"]) + float(r.attrib["height"]) for r in buffers)
         assert bottom == pytest.approx(520, abs=1)

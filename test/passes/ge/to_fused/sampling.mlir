@@ -86,3 +86,26 @@ func.func @blocks(%x: tensor<1x4x3xi8>) -> tensor<1x2x4xi8> {
   %0 = ge.Col2Im(%x) image [4] block [2] strides [1] pads [0, 0] dilations [1] : (tensor<1x4x3xi8>) -> tensor<1x2x4xi8>
   func.return %0 : tensor<1x2x4xi8>
 }
+
+// Offsets say where each tap samples, between four pixels; those outside the image count nothing; the mask scales.
+// CHECK-LABEL: func.func @deformed(
+// CHECK:         %y = fused.generic "DeformableOffsets"(%x, %o, %m)
+// CHECK:           fused.load %t1[%d0, %12, %1, %2] : tensor<1x8x4x6xf32>
+// CHECK-COUNT-4:   fused.load %t0[%d0, %d1, {{.*}}] : tensor<1x2x5x7xf32>
+// CHECK:           [[M:%.+]] = fused.load %t2[%d0, %9, %1, %2] : tensor<1x4x4x6xf32>
+// CHECK-NEXT:      [[Y:%.+]] = arith.mulf {{.*}}, [[M]] : f32
+// CHECK-NEXT:      fused.yield [[Y]] : f32
+func.func @deformed(%x: tensor<1x2x5x7xf32>, %o: tensor<1x8x4x6xf32>, %m: tensor<1x4x4x6xf32>) -> tensor<1x2x8x12xf32> {
+  %y = ge.DeformableOffsets(%x, %o, %m) kernel [2, 2] groups 1 : (tensor<1x2x5x7xf32>, tensor<1x8x4x6xf32>, tensor<1x4x4x6xf32>) -> tensor<1x2x8x12xf32>
+  func.return %y : tensor<1x2x8x12xf32>
+}
+
+// The images of the regions are checked first, each once; then samples of a bin are summed.
+// CHECK-LABEL: func.func @regions(
+// CHECK:         %y = fused.generic "RoiAlign"(%b) : (tensor<3xi64>) -> tensor<3xi64>
+// CHECK:           fused.check_index {{.*}}, 2 : i64
+// CHECK:         %y_1 = fused.generic "RoiAlign"(%x, %r, %y) {combiner = "add", reduction = array<i64: 2, 2>}
+func.func @regions(%x: tensor<2x4x5x7xf32>, %r: tensor<3x4xf32>, %b: tensor<3xi64>) -> tensor<3x4x3x2xf32> {
+  %y = ge.RoiAlign(%x, %r, %b) height 3 width 2 sampling_ratio 2 : (tensor<2x4x5x7xf32>, tensor<3x4xf32>, tensor<3xi64>) -> tensor<3x4x3x2xf32>
+  func.return %y : tensor<3x4x3x2xf32>
+}
