@@ -197,13 +197,8 @@ def nets(names: list[str], folder: Path) -> Iterator[Row]:
         if names and name not in names:
             continue
         with np.load(path.with_name(f"{path.stem}.case0.npz"), allow_pickle=False) as arrays:
-            declared = load(path, load_external_data=False).graph.input
-            inputs = {i.name for i in declared}
-            scalars = {
-                i.name for i in declared if i.type.tensor_type.HasField("shape") and not i.type.tensor_type.shape.dim
-            }
+            inputs = {i.name for i in load(path, load_external_data=False).graph.input}
             feeds = {k.removeprefix("in:"): arrays[k] for k in arrays if k.removeprefix("in:") in inputs}
-            feeds = {k: v.reshape(()) if k in scalars else v for k, v in feeds.items()}
         try:
             yield measure(name, str(path), {k: v.shape for k, v in feeds.items()}, feeds)
         except Exception as error:

@@ -169,7 +169,8 @@ class _Importer:
             self.values[info.name] = argument
             if data_type in NARROW:
                 self.build.mark(argument, data_type)
-        named = {i.name: zip(i.dims, shapes[i.name], strict=True) for i in declared}
+        # a scalar that is given as a vector of one has a size, and no name for it
+        named = {i.name: zip(i.dims or shapes[i.name], shapes[i.name], strict=True) for i in declared}
         dims = [
             ArrayAttr([StringAttr(str(d) if s == -1 else str(s)) for d, s in named.get(info.name, ())])
             for info in inputs

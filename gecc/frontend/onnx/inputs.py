@@ -48,6 +48,8 @@ def declared_shape(info: ValueInfoProto, model: str) -> InputShape:
 def specialise(declared: Sequence[InputShape], given: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
     """The shapes of all inputs, -1 where still unknown, after those given; a named dimension is one size everywhere.
 
+    A scalar may be given as a vector of one, as ONNX Runtime takes it, and is one then.
+
     Raises ShapeError for an unknown input, a wrong rank, or sizes that contradict the model or each other.
     """
     by_name = {shape.name: shape for shape in declared}
@@ -56,6 +58,8 @@ def specialise(declared: Sequence[InputShape], given: Mapping[str, Sequence[int]
         shape = by_name.get(name)
         if shape is None:
             raise ShapeError(f"no input is called '{name}'", hint=f"the inputs are {_all(declared)}")
+        if not shape.dims and list(sizes) == [1]:
+            continue
         if len(sizes) != len(shape.dims):
             raise ShapeError(
                 f"input '{name}' has rank {len(shape.dims)} {shape.spelled}, found the shape {list(sizes)}"

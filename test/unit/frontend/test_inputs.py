@@ -160,3 +160,27 @@ def test_frontend_reads_streams_and_files(tmp_path: Path) -> None:
 
 def test_import_is_deterministic() -> None:
     assert len({str(import_onnx(make_context(), model())) for _ in range(2)}) == 1
+
+
+def test_a_scalar_may_be_given_as_a_vector_of_one() -> None:
+    from gecc import api
+
+    graph = helper.make_graph(
+        [helper.make_node("Mul", ["x", "k"], ["y"])],
+        "g",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, [3]),
+            helper.make_tensor_value_info("k", TensorProto.FLOAT, []),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    for shape in ((), (1,)):
+        made = api.compile(model, input_shapes={"k": shape})
+        assert made.inputs[1].shape == shape
+        with api.load(made, threads=1) as executor:
+            found = executor.run({"x": np.arange(3, dtype=np.float32), "k": np.full(shape, 2, np.float32)})["y"]
+        np.testing.assert_array_equal(found, [0, 2, 4])
+    for wrong in ((2,), (1, 1)):
+        with pytest.raises(ShapeError, match=r"input 'k' has rank 0 \[\], found the shape"):
+            api.compile(model, input_shapes={"k": wrong})

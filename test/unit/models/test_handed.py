@@ -48,8 +48,6 @@ def recorded(name: str, case: str) -> tuple[Arrays, Arrays]:
     """Inputs and outputs of a case."""
     with np.load(MODELS / f"{name}.{case}.npz") as data:
         feeds = {key[3:]: data[key] for key in data if key.startswith("in:")}
-        if name.startswith("silero"):
-            feeds["sr"] = feeds["sr"].reshape(())  # recorded with one dimension; the model says it is a scalar
         return feeds, {key[4:]: data[key] for key in data if key.startswith("out:")}
 
 
