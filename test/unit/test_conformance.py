@@ -1,4 +1,4 @@
-"""A fixed sample of the cases that onnx ships for backends, an operator each; `make conformance` runs them all."""
+"""A fixed sample of 200 of the cases that onnx ships for backends; `make conformance` runs them all."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ from test.conformance.cases import Case, collect
 
 SAMPLE = (Path(run.__file__).parent / "sample.txt").read_text().split()
 
+ON_HOST = {
+    *("test_ai_onnx_ml_label_encoder_string_int", "test_compress_0", "test_if_seq", "test_loop13_seq"),
+    *("test_nonmaxsuppression_two_classes", "test_nonzero_example", "test_optional_get_element_tensor"),
+    *("test_split_to_sequence_1", "test_string_concat", "test_tfidfvectorizer_tf_onlybigrams_levelempty"),
+    "test_unique_sorted_with_axis",
+}
+"""Cases of strings, sequences, optionals and shapes that depend on data; all others are kernels throughout."""
+
 
 @cache
 def cases() -> dict[str, Case]:
@@ -25,7 +33,7 @@ def cases() -> dict[str, Case]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SAMPLE)
 def test_case(name: str) -> None:
-    assert run.run_case(cases()[name]) == ("pass", "")
+    assert run.run_case(cases()[name])[0] == ("host" if name in ON_HOST else "pass")
 
 
 def made_up(name: str) -> Case:
