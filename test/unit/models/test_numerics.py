@@ -16,7 +16,6 @@ from test.unit.models.test_models import SMALL
 
 HANDED = {
     "rapidocr_onnxruntime__ch_ppocr_mobile_v2.0_cls_infer": {"x": (1, 3, 48, 64)},
-    "rapidocr_onnxruntime__ch_PP-OCRv4_det_infer": {"x": (1, 3, 64, 64)},
     "magika__standard_v3_3__model": {"bytes": (1, 2048)},
     "hf_bert_eager.legacy17": {"input_ids": (2, 16), "attention_mask": (2, 16)},
 }
