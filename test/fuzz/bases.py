@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.parser
 from onnx import TensorProto, helper, numpy_helper
 
 from gecc import api
@@ -33,6 +34,8 @@ def bases() -> tuple[Base, ...]:
         _base("product", _product(), {"x": rng.standard_normal((3, 19)).astype(np.float32)}),
         _base("image", _image(), {"x": rng.standard_normal((1, 3, 9, 7)).astype(np.float32)}),
         _base("rows", _rows(), {"i": np.array([[0, -1], [4, 2]])}),
+        _base("loop", _loop(), {"x": rng.standard_normal(7).astype(np.float32), "go": np.array(True)}),
+        _base("host", _host(), {"x": np.array([0, 2, 0, 3], np.float32)}),
     ]
     newest = sorted(CORPUS.iterdir())[-1]
     for path in sorted(newest.glob("*.om")):
@@ -49,7 +52,7 @@ def _base(name: str, model: onnx.ModelProto, feeds: dict[str, Any]) -> Base:
 def _model(
     nodes: list[onnx.NodeProto],
     inputs: dict[str, tuple[int, list[int]]],
-    outputs: dict[str, tuple[int, list[int]]],
+    outputs: dict[str, tuple[int, list[Any]]],
     constants: dict[str, np.ndarray],
 ) -> onnx.ModelProto:
     graph = helper.make_graph(
@@ -92,3 +95,24 @@ def _rows() -> onnx.ModelProto:
     ]
     inputs = {"i": (int(TensorProto.INT64), [2, 2])}
     return _model(nodes, inputs, {"g": (1, [2, 2, 9]), "y": (1, [])}, {"t": table})
+
+
+def _loop() -> onnx.ModelProto:
+    """Doubles x while it is small, three times at most."""
+    return onnx.parser.parse_model("""<ir_version: 9, opset_import: ["" : 20]>
+        fuzz (float[7] x, bool go) => (float[7] y) {
+            most = Constant<value = int64 {3}>()
+            y = Loop(most, go, x) <body = step (int64 i, bool c, float[7] v) => (bool again, float[7] w) {
+                w = Add(v, v)
+                top = ReduceMax<keepdims = 0>(w)
+                limit = Constant<value = float {4.0}>()
+                again = Less(top, limit)
+            }>
+        }""")
+
+
+def _host() -> onnx.ModelProto:
+    """Where x is not zero, beside work that is native."""
+    nodes = [helper.make_node("Exp", ["x"], ["e"]), helper.make_node("NonZero", ["x"], ["y"])]
+    outputs: dict[str, tuple[int, list[Any]]] = {"e": (1, [4]), "y": (int(TensorProto.INT64), [1, None])}
+    return _model(nodes, {"x": (1, [4])}, outputs, {})
