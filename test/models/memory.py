@@ -199,10 +199,7 @@ def nets(names: list[str], folder: Path) -> Iterator[Row]:
         with np.load(path.with_name(f"{path.stem}.case0.npz"), allow_pickle=False) as arrays:
             inputs = {i.name for i in load(path, load_external_data=False).graph.input}
             feeds = {k.removeprefix("in:"): arrays[k] for k in arrays if k.removeprefix("in:") in inputs}
-        try:
-            yield measure(name, str(path), {k: v.shape for k, v in feeds.items()}, feeds)
-        except Exception as error:
-            print(f"{name}: {str(error).splitlines()[0]}", file=sys.stderr)
+        yield measure(name, str(path), {k: v.shape for k, v in feeds.items()}, feeds)
 
 
 def mean(values: list[float]) -> float:
