@@ -101,19 +101,6 @@ def written(task: Task) -> list[Operand | None]:
             return []
 
 
-def read(task: Task) -> list[Operand]:
-    """What a task reads."""
-    match task:
-        case KernelTask():
-            return list(task.ins)
-        case HostTask():
-            return [value.place for value in task.ins if isinstance(value, HostTensor)]
-        case SwitchTask():
-            return [task.index]
-        case _:
-            return []
-
-
 def check_lives(model: OmModel, where: str) -> None:
     """Prove that no task writes bytes that another value still needs. Raises OmError naming both.
 
