@@ -256,9 +256,14 @@ def lower(
 
     passes = pipeline.with_memory(pipeline.for_target(pipeline.parse_passes(specs), name), memory)
     locations = has_provenance(module)
-    if memory.limit is not None and (planning := pipeline.planning(passes)) is not None:
+    planning = pipeline.planning(passes)
+    if memory.limit is not None and stage in ("buffer", "om"):
         from gecc.fit import fit
 
+        if planning is None:
+            raise CliError(
+                "a memory limit needs a module whose memory is still to be planned", hint="stages ge to tile"
+            )
         before, within, passes = planning
         pipeline.run_passes(ctx, module, before, verify_each=False, locations=locations, after=after)
         fit(ctx, module, within, memory)

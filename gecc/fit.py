@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
-ALLOCATE = "tile-allocate-buffers"
-
 SHOWN = 6
 """Buffers that an error names."""
 

@@ -153,6 +153,12 @@ class TestTools:
         assert call(main, onnx, "-o", tmp_path / "m.om").code == 0
         assert call(main, tmp_path / "m.om", "--memory-report").code == 2
 
+    def test_a_limit_for_what_is_planned_already_is_refused(self, call, onnx: Path, tmp_path: Path) -> None:  # noqa: F811
+        assert call(main, onnx, "-O2", "--stage", "buffer", "-o", tmp_path / "b.mlir").code == 0
+        done = call(main, tmp_path / "b.mlir", "-o", tmp_path / "n.om", "--memory-limit", "1M")
+        assert done.code == 2
+        assert "a memory limit needs a module whose memory is still to be planned" in done.err
+
     def test_limits_are_read_with_units(self, call, onnx: Path, tmp_path: Path) -> None:  # noqa: F811
         assert call(main, onnx, "-o", tmp_path / "m.om", "--memory-limit", "1M").code == 0
         done = call(main, onnx, "-o", tmp_path / "n.om", "--memory-limit", "1k")
