@@ -8,8 +8,8 @@ from gecc.dialects.tile import AllocOp, ViewOp
 from gecc.errors import PassError
 from gecc.memory.report import Report, Row
 from gecc.passes.tile._liveness import Access, graph_functions, lifetimes, phases_of, resolve, steps_of
+from gecc.passes.tile._sizes import memory_bytes
 from gecc.passes.tile.allocate_buffers import MEMORY
-from gecc.passes.tile.bufferize import memory_bytes
 from gecc.rewrite import location_names
 
 

@@ -28,6 +28,7 @@ from gecc.dialects.tile import (
 )
 from gecc.errors import PassError
 from gecc.memory.problem import align_up
+from gecc.passes.tile._sizes import memory_bytes
 from gecc.rewrite import location_names
 
 Root = AllocOp | OutputOp | InputOp | WeightOp
@@ -108,8 +109,6 @@ def resolve(value: SSAValue, size: int) -> Access:
 
 def _require_consecutive(join: JoinOp) -> None:
     """Raises PassError when the parts do not lie one behind the other."""
-    from gecc.passes.tile.bufferize import memory_bytes
-
     before: Access | None = None
     for part in join.parts:
         access = resolve(part, memory_bytes(part.type))
@@ -135,8 +134,6 @@ def steps_of(function: FuncOp) -> list[Step]:
 
 
 def _step(op: Operation) -> Step | None:
-    from gecc.passes.tile.bufferize import memory_bytes
-
     if isinstance(op, SwitchOp):
         return Step(op, (resolve(op.index, memory_bytes(op.index.type)),), ())
     if isinstance(op, Jump):

@@ -124,6 +124,32 @@ func.func @halves() {
 
 // -----
 
+// A joined buffer is alive part by part: %early lies where the second part is written when %early has died, and the first
+// part took over %a. Between the launches that write it no byte of a part may be another's.
+// CHECK: {tile.memory = {arena = 128 : i64, lower_bound = 128 : i64, sum = 256 : i64, buffers = 3 : i64, inplace = 1 : i64
+// CHECK:         %a = tile.alloc bytes 64 align 64 offset 0 :
+// CHECK:         %j = tile.alloc bytes 128 align 64 offset 0 :
+// CHECK:         %early = tile.alloc bytes 64 align 64 offset 64 :
+func.func @joined() {
+  %x = tile.input 0 : memref<16xf32>
+  %y = tile.output 0 : memref<32xf32>
+  %a = tile.alloc bytes 64 align 64 : memref<16xf32>
+  tile.launch @k "A" ins(%x : memref<16xf32>) outs(%a : memref<16xf32>) params [] blocks 1 scratch 0 inplace [] phase 0
+  %j = tile.alloc bytes 128 align 64 : memref<32xf32>
+  %first = tile.view %j offset 0 : memref<32xf32> -> memref<16xf32>
+  tile.launch @k "First" ins(%a : memref<16xf32>) outs(%first : memref<16xf32>) params [] blocks 1 scratch 0 inplace [0] phase 1
+  %early = tile.alloc bytes 64 align 64 : memref<16xf32>
+  tile.launch @k "Early" ins(%first : memref<16xf32>) outs(%early : memref<16xf32>) params [] blocks 1 scratch 0 inplace [] phase 2
+  tile.launch @k "Use" ins(%early : memref<16xf32>) outs(%y : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 3
+  %second = tile.view %j offset 64 : memref<32xf32> -> memref<16xf32>
+  tile.launch @k "Second" ins(%x : memref<16xf32>) outs(%second : memref<16xf32>) params [] blocks 1 scratch 0 inplace [] phase 4
+  %whole = tile.join %first, %second : memref<16xf32>, memref<16xf32> -> memref<32xf32>
+  tile.launch @k "Last" ins(%whole : memref<32xf32>) outs(%y : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 5
+  func.return
+}
+
+// -----
+
 // Empty and untouched buffers need no bytes; a function without launches has an empty arena.
 // CHECK: {tile.memory = {arena = 0 : i64, lower_bound = 0 : i64, sum = 64 : i64, buffers = 2 : i64, inplace = 0 : i64
 // CHECK:         tile.alloc bytes 0 align 64 offset 0 : memref<0xf32>

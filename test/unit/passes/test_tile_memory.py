@@ -16,7 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from gecc.context import make_context
-from gecc.dialects.tile import AllocOp, LaunchOp, ViewOp, WeightOp
+from gecc.dialects.tile import AllocOp, JoinOp, LaunchOp, ViewOp, WeightOp
 from gecc.interp.tile_graph import find_graph, run_graph
 from gecc.passes.tile._liveness import Access, Step, lifetimes, phases_of, steps_of
 from gecc.passes.tile.allocate_buffers import MEMORY, TileAllocateBuffers
@@ -27,7 +27,7 @@ from gecc.weights import WeightStore
 from gecc.weights.store import store_of
 
 PRIME = 1021
-WEIGHTS = np.arange(1, 65, dtype=np.float64)
+WEIGHTS = np.arange(1, 257, dtype=np.float64)
 
 
 def tensor(count: int) -> TensorType:
@@ -40,10 +40,13 @@ class Graph:
     module: ModuleOp
     inputs: list[np.ndarray]
 
+    def __repr__(self) -> str:
+        return str(self.module)
+
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """A function of launches with views (whole and partial), several results, operands in place, and odd outputs."""
+    """A function of launches with views (whole and partial), joins, several results, operands in place, and odd outputs."""
     ctx = make_context()
     store = store_of(ctx)
     sizes = st.sampled_from([16, 16, 16, 32, 32, 17, 48, 1, 0])
@@ -52,10 +55,17 @@ def graphs(draw: st.DrawFn) -> Graph:
     block = Block(arg_types=[tensor(n) for n in counts])
     values: list[tuple[SSAValue, int]] = list(zip(block.args, counts, strict=True))
     for _ in range(draw(st.integers(4, 14))):
-        kind = draw(st.sampled_from(["launch", "launch", "launch", "view", "weight"]))
+        kind = draw(st.sampled_from(["launch", "launch", "launch", "view", "weight", "join"]))
         if kind == "weight":
             n = draw(sizes)
             op = WeightOp(store.attr_for(rng.integers(0, PRIME, n).astype(np.float32)), tensor(n))
+            values.append((op.result, n))
+        elif kind == "join":
+            parts = draw(st.lists(st.sampled_from(values[-4:]), min_size=1, max_size=3))
+            n = sum(m for _, m in parts)
+            if n > 200:
+                continue
+            op = JoinOp([v for v, _ in parts], tensor(n), copied=draw(st.integers(0, 5)) == 0)
             values.append((op.result, n))
         elif kind == "view":
             source, n = draw(st.sampled_from(values[-3:]))
@@ -85,7 +95,7 @@ def run_kernel(launch: LaunchOp, ins: Sequence[np.ndarray], outs: Sequence[np.nd
     The inputs are read anew for each block, so an input that an output overwrites too early changes the result.
     Whole numbers below PRIME all along: exact in any order, and no change is rounded away.
     """
-    if launch.label.data == "Copy":
+    if launch.label.data in ("Copy", "Concat"):
         outs[0][...] = ins[0]
         return
     elementwise = launch.inplace.get_values() if len(outs) == 1 else ()
@@ -179,7 +189,7 @@ def check_sharing(phases: Sequence[Sequence[Step]], where: dict[AllocOp, int]) -
             assert may_share(a, b, phases[phase], bytes, where)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(graph=graphs(), sequential=st.booleans(), alone=st.booleans())
 def test_allocated_graphs_compute_the_same(graph: Graph, sequential: bool, alone: bool) -> None:
     store: WeightStore = store_of(graph.ctx)
