@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gecc.errors import UnsupportedError
     from gecc.om.reader import Verify
     from gecc.pipeline import MemoryOptions
+    from gecc.precision import Precision, PrecisionReport
     from gecc.report import Report
     from gecc.runtime.cpus import Affinity
     from gecc.runtime.executor import Executor
@@ -49,6 +50,8 @@ class Model:
     om: OmModel
     report: Report | None = None
     """What runs where, and why; None for a model that was not compiled from ONNX here."""
+    precision: PrecisionReport | None = None
+    """Which operations compute in another element type than the model says, and why; None when none was to."""
 
     @property
     def name(self) -> str:
@@ -93,6 +96,7 @@ def compile(
     target: str = "host",
     host: Host = "allow",
     memory: MemoryOptions | None = None,
+    precision: str | Precision | None = None,
     dumps: Dumps | None = None,
 ) -> Model:
     """Compile an ONNX model.
@@ -104,6 +108,8 @@ def compile(
     target: the name of a machine description (`gecc.target.TARGETS`), or "host" for the best this machine can run.
     host: whether what has no native form may run on the host (`Model.report` says what does and why), or is refused.
     memory: how the arena is planned (`gecc.pipeline.MemoryOptions`): work spent, a limit in bytes.
+    precision: the element types to compute in: a mode such as "fp16" or "mixed_float16" (`gecc.precision.MODES`), or all
+        that can be said (`gecc.precision.Precision`); by default the model's own. `Model.precision` says what it did.
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
 
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
@@ -113,8 +119,10 @@ def compile(
 
     ctx = make_context()
     module, report = import_reported(ctx, model, input_shapes, input_values=input_values, host=host)
-    made = compile_module(ctx, module, opt_level=opt_level, target=target, memory=memory, dumps=dumps)
-    return Model(made.om, report)
+    made = compile_module(
+        ctx, module, opt_level=opt_level, target=target, memory=memory, precision=precision, dumps=dumps
+    )
+    return Model(made.om, report, made.precision)
 
 
 def import_model(
@@ -199,14 +207,18 @@ def compile_module(
     opt_level: str | int = "O2",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    precision: str | Precision | None = None,
     dumps: Dumps | None = None,
 ) -> Model:
     """Compile a module of any level, which is used up. Raises as `compile` does."""
     from gecc.codegen.emit import emit
+    from gecc.precision.report import listening
     from gecc.weights import store_of
 
-    lower(ctx, module, opt_level=opt_level, target=target, memory=memory, dumps=dumps)
-    return Model(emit(module, store_of(ctx)))
+    found: list[PrecisionReport] = []
+    with listening(found.append, tells=False):
+        lower(ctx, module, opt_level=opt_level, target=target, memory=memory, precision=precision, dumps=dumps)
+    return Model(emit(module, store_of(ctx)), precision=found[-1] if found else None)
 
 
 def lower(
@@ -217,6 +229,7 @@ def lower(
     stage: str = "om",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    precision: str | Precision | None = None,
     dumps: Dumps | None = None,
 ) -> None:
     """Bring a module, in place, from the level it is at to the end of `stage` (see `gecc.pipeline.STAGES`).
@@ -229,6 +242,7 @@ def lower(
     from gecc.dumps import Dumps
     from gecc.errors import PassError
     from gecc.om_ir import note_options
+    from gecc.precision import Precision
     from gecc.text import ELIDED
     from gecc.verify import has_provenance
 
@@ -238,7 +252,8 @@ def lower(
     name = target_name(target)
     level = f"O{opt_level}" if isinstance(opt_level, int) else opt_level
     start = pipeline.stage_of(module)
-    specs = pipeline.specs_for(module, level, stage)
+    wanted = precision if isinstance(precision, Precision) else Precision(precision or "origin")
+    specs = pipeline.with_precision(pipeline.specs_for(module, level, stage), wanted)
     if start == "ge":
         from gecc.frontend.onnx.inputs import require_static
 
@@ -251,7 +266,7 @@ def lower(
     def after(step: str, module: ModuleOp) -> None:
         i = next(place)
         if i == len(specs) - 1 and stage == "om":
-            note_options(module, " ".join([f"-{level} --target={name}", *memory.flags]))
+            note_options(module, " ".join([f"-{level} --target={name}", *memory.flags, *wanted.flags]))
         dumps.write(step.partition("{")[0], ctx, module, ends=i in ends, last=i == len(specs) - 1)
 
     passes = pipeline.with_memory(pipeline.for_target(pipeline.parse_passes(specs), name), memory)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from gecc.pipeline import MemoryOptions
+    from gecc.precision import Precision
     from gecc.report import Report
 
 Form: TypeAlias = Literal["onnx", "mlir", "om"]
@@ -106,13 +107,28 @@ def read_text(ctx: Context, path: str) -> ModuleOp:
     return module
 
 
-def lower(subject: Subject, stage: str, *, opt_level: str, target: str, memory: MemoryOptions | None = None) -> None:
+def lower(
+    subject: Subject,
+    stage: str,
+    *,
+    opt_level: str,
+    target: str,
+    memory: MemoryOptions | None = None,
+    precision: Precision | None = None,
+) -> None:
     """Run passes up to the end of a stage. Raises as `gecc.api.lower` does."""
-    api.lower(subject.ctx, subject.as_module(), opt_level=opt_level, stage=stage, target=target, memory=memory)
+    module = subject.as_module()
+    api.lower(subject.ctx, module, opt_level=opt_level, stage=stage, target=target, memory=memory, precision=precision)
 
 
 def memory_report(
-    subject: Subject, path: str, *, opt_level: str, target: str, memory: MemoryOptions | None = None
+    subject: Subject,
+    path: str,
+    *,
+    opt_level: str,
+    target: str,
+    memory: MemoryOptions | None = None,
+    precision: Precision | None = None,
 ) -> str:
     """Plan the memory of a model and tell of the plan: as a page for a path that ends in .html, a picture for .svg, else
     as text. The subject is then at the stage "buffer". Raises CliError for an om, whose memory was planned before."""
@@ -121,7 +137,7 @@ def memory_report(
 
     if subject.om is not None:
         raise CliError("--memory-report takes what is still to be compiled, found an om")
-    lower(subject, "buffer", opt_level=opt_level, target=target, memory=memory)
+    lower(subject, "buffer", opt_level=opt_level, target=target, memory=memory, precision=precision)
     module = subject.as_module()
     report = report_of(module)
     match Path(path).suffix:
@@ -141,6 +157,7 @@ def write_om(
     opt_level: str,
     target: str,
     memory: MemoryOptions | None = None,
+    precision: Precision | None = None,
     key: str | None = None,
     external: bool = False,
 ) -> str:
@@ -149,7 +166,9 @@ def write_om(
     om = subject.om
     if om is None:
         assert subject.module is not None
-        om = api.compile_module(subject.ctx, subject.module, opt_level=opt_level, target=target, memory=memory).om
+        ctx, module = subject.ctx, subject.module
+        made = api.compile_module(ctx, module, opt_level=opt_level, target=target, memory=memory, precision=precision)
+        om = made.om
     try:
         api.Model(om).save(path, external_weights=external)
     except OSError as error:

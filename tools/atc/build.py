@@ -6,6 +6,7 @@ import sys
 
 from gecc.errors import CliError
 from gecc.tools.atc.command import Command
+from gecc.tools.atc.precision import precision, tell
 from gecc.tools.atc.run import model_file
 from gecc.tools.cli import host, input_shapes, input_values, memory_options, opt_level
 
@@ -13,6 +14,7 @@ from gecc.tools.cli import host, input_shapes, input_values, memory_options, opt
 def build(command: Command) -> int:
     """Compile; returns the exit code. Raises GeccError of the kind that fits."""
     from gecc import translate
+    from gecc.precision.report import listening
 
     path = model_file(command, "mode 0 compiles it")
     output = output_file(command.need("output", "mode 0 writes it"))
@@ -22,15 +24,18 @@ def build(command: Command) -> int:
     subject = translate.read(path, "onnx", input_shapes(own), input_values=input_values(own), host=host(own))
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
-    done = translate.write_om(
-        subject,
-        output,
-        key=own.sign,
-        external=command["external_weight"] != "0",
-        opt_level=opt_level(own),
-        target=own.target,
-        memory=memory_options(own),
-    )
+    wanted = precision(command)
+    with listening(tell):
+        done = translate.write_om(
+            subject,
+            output,
+            key=own.sign,
+            external=command["external_weight"] != "0",
+            opt_level=opt_level(own),
+            target=own.target,
+            memory=memory_options(own),
+            precision=wanted,
+        )
     print(done)
     return 0
 
