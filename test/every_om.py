@@ -10,25 +10,23 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
-import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from test import netron
+
 LARGEST = 1 << 28
 """Bytes of the largest file to keep."""
-CHECK = Path(__file__).resolve().parents[2] / "shared" / "tools" / "netron_check.mjs"
-"""A script that opens a file with Netron's sources, without a browser."""
+PART = 16
+"""Files that one process of Netron opens."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -78,13 +76,19 @@ def _watch(folder: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(writer, "write", writing(writer.write))
 
 
-def fault(path: Path, netron: Path | None) -> str:
-    """What is wrong with an om, or nothing."""
-    try:
-        through_text(path)
-    except Exception as error:  # any exception is a finding
-        return f"text: {type(error).__name__}: {error}"
-    return "" if netron is None else unseen(path, netron)
+def faults(paths: Sequence[Path], sources: Path | None) -> list[tuple[Path, str]]:
+    """What is wrong with some oms."""
+    found: list[tuple[Path, str]] = []
+    for path in paths:
+        try:
+            through_text(path)
+        except Exception as error:  # any exception is a finding
+            found.append((path, f"text: {type(error).__name__}: {error}"))
+    if sources is not None:
+        for path, seen in zip(paths, netron.look(sources, paths), strict=True):
+            if wrong := netron.fault(path, seen):
+                found.append((path, f"netron: {wrong}"))
+    return found
 
 
 def through_text(path: Path) -> None:
@@ -112,46 +116,27 @@ def through_text(path: Path) -> None:
         raise AssertionError("the bytes differ")
 
 
-def unseen(path: Path, netron: Path) -> str:
-    """What Netron does not show of an om as its reader tells it, or nothing."""
-    from gecc.om.reader import read
-
-    command = ["node", str(CHECK), str(path), "--netron", str(netron), "--render", "--compact"]
-    result = subprocess.run([*command, "--expect-format", "DaVinci OM"], capture_output=True, text=True, timeout=600)
-    if result.returncode:
-        return f"netron: {result.stdout}{result.stderr}"
-    model = read(path)
-    (graph,) = json.loads(result.stdout)["graphs"]
-    shown = [node["type"] for node in graph["nodes"]]
-    expected = ["Data"] * len(model.inputs) + [node.type for node in model.nodes] + ["NetOutput"]
-    if shown != expected:
-        return f"netron: nodes are {shown}, expected {expected}"
-    return ""
-
-
 def main() -> int:
     parser = argparse.ArgumentParser("python -m test.every_om", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--netron", action="store_true", help="open each with Netron; needs node and the netron wheel")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    netron: Path | None = None
-    if args.netron:
-        found = find_spec("netron")
-        if shutil.which("node") is None or found is None or found.origin is None or not CHECK.exists():
-            parser.error("--netron needs node, the netron wheel and the check script")
-        netron = Path(found.origin).parent
+    sources = netron.sources() if args.netron else None
+    if args.netron and sources is None:
+        parser.error("--netron needs node and the netron wheel")
     paths = sorted(args.folder.glob("*.om"))
     if not paths:
         parser.error(f"no om in {args.folder}")
-    faults = 0
+    parts = [paths[i : i + PART] for i in range(0, len(paths), PART)]
+    wrong = 0
     with ProcessPoolExecutor(args.jobs) as pool:
-        for path, wrong in zip(paths, pool.map(partial(fault, netron=netron), paths, chunksize=8), strict=True):
-            if wrong:
-                faults += 1
-                print(f"{path}: {wrong}")
-    print(f"{len(paths)} files, {faults} with a fault")
-    return 1 if faults else 0
+        for found in pool.map(partial(faults, sources=sources), parts):
+            for path, fault in found:
+                wrong += 1
+                print(f"{path}: {fault}", flush=True)
+    print(f"{len(paths)} files, {wrong} faults")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
