@@ -116,7 +116,7 @@ def test_other_levels(level: str) -> None:
 
 
 def test_weights_take_half_the_bytes() -> None:
-    make, feed = NETS["resnet"]
+    make, _ = NETS["resnet"]
     model = make()
     full = api.compile(model)
     half = api.compile(model, precision="fp16")

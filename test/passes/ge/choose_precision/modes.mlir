@@ -1,8 +1,8 @@
-// RUN: gecc-opt %s -p ge-choose-precision{mode=mixed_float16} 2>/dev/null | filecheck %s --check-prefix=MIXED
-// RUN: gecc-opt %s -p ge-choose-precision{mode=allow_mix_precision_bf16} 2>/dev/null | filecheck %s --check-prefix=BF16
-// RUN: gecc-opt %s -p ge-choose-precision{mode=allow_fp32_to_fp16} 2>/dev/null | filecheck %s --check-prefix=CUBE
-// RUN: gecc-opt %s -p ge-choose-precision{mode=cube_fp16in_fp32out} 2>/dev/null | filecheck %s --check-prefix=WIDE
-// RUN: gecc-opt %s -p ge-choose-precision{mode=fp32} 2>/dev/null | filecheck %s --check-prefix=FP32
+// RUN: gecc-opt %s -p ge-choose-precision{mode=mixed_float16} | filecheck %s --check-prefix=MIXED
+// RUN: gecc-opt %s -p ge-choose-precision{mode=allow_mix_precision_bf16} | filecheck %s --check-prefix=BF16
+// RUN: gecc-opt %s -p ge-choose-precision{mode=allow_fp32_to_fp16} | filecheck %s --check-prefix=CUBE
+// RUN: gecc-opt %s -p ge-choose-precision{mode=cube_fp16in_fp32out} | filecheck %s --check-prefix=WIDE
+// RUN: gecc-opt %s -p ge-choose-precision{mode=fp32} | filecheck %s --check-prefix=FP32
 // RUN: gecc-opt %s -p ge-choose-precision | filecheck %s --check-prefix=ORIGIN
 // RUN: gecc-opt %s -p ge-choose-precision{mode=mixed_float16} --remarks 2>&1 | filecheck %s --check-prefix=WHY
 
