@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from gecc.dumps import Dumps
     from gecc.errors import UnsupportedError
     from gecc.om.reader import Verify
-    from gecc.pipeline import MemoryOptions
+    from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.report import Report
     from gecc.runtime.cpus import Affinity
     from gecc.runtime.executor import Executor
+    from gecc.switches import Switches
 
 Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
 """An ONNX model: a file, its bytes, or the message itself."""
@@ -89,10 +90,12 @@ def compile(
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
     opt_level: str | int = "O2",
     target: str = "host",
     host: Host = "allow",
     memory: MemoryOptions | None = None,
+    switches: Switches | None = None,
     dumps: Dumps | None = None,
 ) -> Model:
     """Compile an ONNX model.
@@ -100,10 +103,12 @@ def compile(
     input_shapes: sizes for the inputs whose dimensions the model leaves open, by input name.
     input_values: values of inputs that are the same in every run, by name; they may decide shapes. The model then has no
         such input any more, and an executor that is given one of another value refuses.
+    outputs: what to compute instead of the model's own outputs, in order: names of tensors, or `node:0` for a node's.
     opt_level: "O0" (legal, nothing fused), "O1" (folding, epilogues) or "O2" (everything); 0 to 2 do as well.
     target: the name of a machine description (`gecc.target.TARGETS`), or "host" for the best this machine can run.
     host: whether what has no native form may run on the host (`Model.report` says what does and why), or is refused.
     memory: how the arena is planned (`gecc.pipeline.MemoryOptions`): work spent, a limit in bytes.
+    switches: passes and rules to do without (`gecc.switches`).
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
 
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
@@ -112,8 +117,10 @@ def compile(
     from gecc.context import make_context
 
     ctx = make_context()
-    module, report = import_reported(ctx, model, input_shapes, input_values=input_values, host=host)
-    made = compile_module(ctx, module, opt_level=opt_level, target=target, memory=memory, dumps=dumps)
+    module, report = import_reported(ctx, model, input_shapes, input_values=input_values, outputs=outputs, host=host)
+    made = compile_module(
+        ctx, module, opt_level=opt_level, target=target, memory=memory, switches=switches, dumps=dumps
+    )
     return Model(made.om, report)
 
 
@@ -123,10 +130,11 @@ def import_model(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> ModuleOp:
     """An ONNX model as a module of the ge level, its weights in the store of `ctx`. Raises as `compile` does."""
-    return import_reported(ctx, model, input_shapes, input_values=input_values, host=host)[0]
+    return import_reported(ctx, model, input_shapes, input_values=input_values, outputs=outputs, host=host)[0]
 
 
 def import_reported(
@@ -135,6 +143,7 @@ def import_reported(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> tuple[ModuleOp, Report]:
     """What `import_model` gives, and what of it runs where. Raises as `compile` does."""
@@ -153,6 +162,7 @@ def import_reported(
         model,
         input_shapes=input_shapes,
         input_values=input_values,
+        outputs=outputs,
         host=host == "allow",
         placements=placements,
     )
@@ -166,6 +176,7 @@ def check(
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> tuple[Report, UnsupportedError | None]:
     """What would run where, without compiling; and the error, when a part of the model can run nowhere.
@@ -184,6 +195,7 @@ def check(
             model,
             input_shapes=input_shapes,
             input_values=input_values,
+            outputs=outputs,
             host=host == "allow",
             placements=placements,
         )
@@ -199,13 +211,15 @@ def compile_module(
     opt_level: str | int = "O2",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    switches: Switches | None = None,
     dumps: Dumps | None = None,
+    after: AfterPass | None = None,
 ) -> Model:
     """Compile a module of any level, which is used up. Raises as `compile` does."""
     from gecc.codegen.emit import emit
     from gecc.weights import store_of
 
-    lower(ctx, module, opt_level=opt_level, target=target, memory=memory, dumps=dumps)
+    lower(ctx, module, opt_level=opt_level, target=target, memory=memory, switches=switches, dumps=dumps, after=after)
     return Model(emit(module, store_of(ctx)))
 
 
@@ -217,11 +231,13 @@ def lower(
     stage: str = "om",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    switches: Switches | None = None,
     dumps: Dumps | None = None,
+    after: AfterPass | None = None,
 ) -> None:
     """Bring a module, in place, from the level it is at to the end of `stage` (see `gecc.pipeline.STAGES`).
 
-    The module is verified before the first pass and after the last. Raises CliError for an unknown level, stage or
+    `switches` are passes and rules to do without; `after` is called after every pass. The module is verified before the first pass and after the last. Raises CliError for an unknown level, stage or
     one that lies behind, ShapeError for inputs of unknown size, PassError for a module without its weights,
     MemoryLimitError when the arena does not fit.
     """
@@ -229,16 +245,19 @@ def lower(
     from gecc.dumps import Dumps
     from gecc.errors import PassError
     from gecc.om_ir import note_options
+    from gecc.rewrite import switched_off
+    from gecc.switches import Switches
     from gecc.text import ELIDED
     from gecc.verify import has_provenance
 
     if ELIDED in module.attributes:
         raise PassError(f"the module was written without its weights ({ELIDED})", hint="write it again without --elide")
     memory = memory or pipeline.MemoryOptions()
+    switches = switches or Switches()
     name = target_name(target)
     level = f"O{opt_level}" if isinstance(opt_level, int) else opt_level
     start = pipeline.stage_of(module)
-    specs = pipeline.specs_for(module, level, stage)
+    specs = [spec for spec in pipeline.specs_for(module, level, stage) if spec not in switches.passes]
     if start == "ge":
         from gecc.frontend.onnx.inputs import require_static
 
@@ -248,28 +267,31 @@ def lower(
     ends = pipeline.ends_of_stages(specs)
     place = count(0)
 
-    def after(step: str, module: ModuleOp) -> None:
+    def done(step: str, module: ModuleOp) -> None:
         i = next(place)
         if i == len(specs) - 1 and stage == "om":
-            note_options(module, " ".join([f"-{level} --target={name}", *memory.flags]))
+            note_options(module, " ".join([f"-{level} --target={name}", *memory.flags, *switches.flags]))
         dumps.write(step.partition("{")[0], ctx, module, ends=i in ends, last=i == len(specs) - 1)
+        if after is not None:
+            after(step, module)
 
     passes = pipeline.with_memory(pipeline.for_target(pipeline.parse_passes(specs), name), memory)
     locations = has_provenance(module)
     planning = pipeline.planning(passes)
-    if memory.limit is not None and stage in ("buffer", "om"):
-        from gecc.fit import fit
+    with switched_off(switches.rules):
+        if memory.limit is not None and stage in ("buffer", "om"):
+            from gecc.fit import fit
 
-        if planning is None:
-            raise CliError(
-                "a memory limit needs a module whose memory is still to be planned", hint="stages ge to tile"
-            )
-        before, within, passes = planning
-        pipeline.run_passes(ctx, module, before, verify_each=False, locations=locations, after=after)
-        fit(ctx, module, within, memory)
-        for step in within:
-            after(str(step), module)
-    pipeline.run_passes(ctx, module, passes, verify_each=False, locations=locations, after=after)
+            if planning is None:
+                raise CliError(
+                    "a memory limit needs a module whose memory is still to be planned", hint="stages ge to tile"
+                )
+            before, within, passes = planning
+            pipeline.run_passes(ctx, module, before, verify_each=False, locations=locations, after=done)
+            fit(ctx, module, within, memory)
+            for step in within:
+                done(str(step), module)
+        pipeline.run_passes(ctx, module, passes, verify_each=False, locations=locations, after=done)
 
 
 def target_name(target: str) -> str:
