@@ -9,7 +9,7 @@ from onnx import ModelProto, TensorProto, helper
 
 import gecc
 from gecc import api
-from gecc.errors import CliError
+from gecc.errors import CliError, UnsupportedError
 from test.unit.tools.models import mlp, model
 
 
@@ -72,7 +72,7 @@ def test_a_node_that_cannot_run_behind_the_cut_does_not_matter() -> None:
         helper.make_node("NoSuchOperator", ["a"], ["y"], "second"),
     ]
     proto = model(nodes, [("x", [2])], [("y", [2])], {}, "half")
-    with pytest.raises(gecc.errors.UnsupportedError, match="NoSuchOperator"):
+    with pytest.raises(UnsupportedError, match="NoSuchOperator"):
         api.compile(proto)
     assert api.compile(proto, outputs=["first:0"]).outputs[0].shape == (2,)
 
