@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
 
-    from gecc.pipeline import MemoryOptions
+    from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.precision import Precision
     from gecc.report import Report
+    from gecc.switches import Switches
 
 Form: TypeAlias = Literal["onnx", "mlir", "om"]
 
@@ -64,6 +65,7 @@ def read(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
     host: api.Host = "allow",
 ) -> Subject:
     """Read a model. Raises GeccError of the kind that fits, ParseError for text that is no module."""
@@ -75,7 +77,9 @@ def read(
     ctx = make_context()
     match form:
         case "onnx":
-            module, report = api.import_reported(ctx, path, input_shapes, input_values=input_values, host=host)
+            module, report = api.import_reported(
+                ctx, path, input_shapes, input_values=input_values, outputs=outputs, host=host
+            )
             return Subject(ctx, module, report=report)
         case "om":
             from gecc.om.reader import read
@@ -158,17 +162,26 @@ def write_om(
     target: str,
     memory: MemoryOptions | None = None,
     precision: Precision | None = None,
+    switches: Switches | None = None,
+    after: AfterPass | None = None,
     key: str | None = None,
     external: bool = False,
 ) -> str:
     """Compile to an om file, signed with the private key in the file `key` if given, its weights in a file of their own if
-    `external`; returns a line about it."""
+    `external`; returns a line about it. `switches` and `after` are as in `gecc.api.lower`."""
     om = subject.om
     if om is None:
         assert subject.module is not None
-        ctx, module = subject.ctx, subject.module
-        made = api.compile_module(ctx, module, opt_level=opt_level, target=target, memory=memory, precision=precision)
-        om = made.om
+        om = api.compile_module(
+            subject.ctx,
+            subject.module,
+            opt_level=opt_level,
+            target=target,
+            memory=memory,
+            precision=precision,
+            switches=switches,
+            after=after,
+        ).om
     try:
         api.Model(om).save(path, external_weights=external)
     except OSError as error:

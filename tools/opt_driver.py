@@ -180,7 +180,7 @@ class GeccOpt(xDSLOptMain):
                 print("\n", file=sys.stderr)
             started = time.perf_counter()
 
-        listener = listen(lambda miss: misses.append(_remark(miss))) if self.args.remarks else nullcontext()
+        listener = listen(lambda miss: misses.append(remark(miss))) if self.args.remarks else nullcontext()
         with listener, listening(lambda report: print(report.short(), file=sys.stderr)):
             run_passes(
                 self.ctx,
@@ -221,7 +221,7 @@ class GeccOpt(xDSLOptMain):
         return text.getvalue()
 
 
-def _remark(miss: Miss) -> str:
+def remark(miss: Miss) -> str:
     """A refusal as text: the operation, the ONNX nodes it comes from, the reason."""
     from gecc.rewrite import location_names
 

@@ -27,7 +27,11 @@ def precision(command: Command) -> Precision:
     if "precision_mode" in command and "precision_mode_v2" in command:
         raise CliError("E10047: --precision_mode and --precision_mode_v2 exclude each other")
     mode = command["precision_mode_v2"] or command["precision_mode"]
-    if mode is None and not {"keep_dtype", "customize_dtypes", "modify_mixlist"} & command.given.keys():
+    if (
+        mode is None
+        and "soc_version" in command
+        and not {"keep_dtype", "customize_dtypes", "modify_mixlist"} & command.given.keys()
+    ):
         _say("note: element types stay as in the model; atc's default, fp16, is --precision_mode_v2=fp16 here")
     mode = mode or "origin"
     lists = Lists()

@@ -14,6 +14,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.frontend import Frontend
 
+from gecc.frontend.onnx.cutting import with_outputs
 from gecc.frontend.onnx.fixing import note, with_values
 from gecc.frontend.onnx.importer import import_model
 from gecc.frontend.onnx.inputs import parse_input_shape, require_static
@@ -40,16 +41,20 @@ def import_onnx(
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
     host: bool = False,
     placements: list[Placement] | None = None,
 ) -> ModuleOp:
     """Read, check and import a model (a path, bytes or a ModelProto) into the context's weight store.
 
-    `input_values` fixes inputs: they become constants, and the module says so. With `host`, nodes without a native form become ge.HostOp; where each node went is appended to `placements`.
-    Raises InvalidModelError, UnsupportedError (listing every node that cannot be imported) or ShapeError.
+    `input_values` fixes inputs: they become constants, and the module says so. `outputs` are computed instead of the
+    model's own (see `gecc.frontend.onnx.cutting`). With `host`, nodes without a native form become ge.HostOp; where each node went is appended to `placements`.
+    Raises InvalidModelError, UnsupportedError (listing every node that cannot be imported), ShapeError, or CliError for
+    an output that there is not.
     """
     store = store_of(ctx)
-    model, fixed = with_values(load_model(source), input_values or {})
+    whole = load_model(source)
+    model, fixed = with_values(whole if outputs is None else with_outputs(whole, outputs), input_values or {})
     module = import_model(model, store, input_shapes=input_shapes, host=host, placements=placements)
     note(module, fixed, store)
     return module
