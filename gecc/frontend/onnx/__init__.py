@@ -14,11 +14,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.frontend import Frontend
 
+from gecc.errors import GeccError
 from gecc.frontend.onnx.fixing import note, with_values
 from gecc.frontend.onnx.importer import import_model
 from gecc.frontend.onnx.inputs import parse_input_shape, require_static
 from gecc.frontend.onnx.model import ModelSource, OnnxModel, load_model
 from gecc.frontend.onnx.placement import Placement
+from gecc.gear_module import join
 from gecc.weights import store_of
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "OnnxFrontend",
     "OnnxModel",
     "Placement",
+    "import_gears",
     "import_model",
     "import_onnx",
     "load_model",
@@ -53,6 +56,42 @@ def import_onnx(
     module = import_model(model, store, input_shapes=input_shapes, host=host, placements=placements)
     note(module, fixed, store)
     return module
+
+
+def import_gears(
+    ctx: Context,
+    source: ModelSource,
+    gears: Sequence[Mapping[str, Sequence[int]]],
+    kind: str,
+    *,
+    input_values: Mapping[str, Any] | None = None,
+    host: bool = False,
+    placements: list[Placement] | None = None,
+) -> ModuleOp:
+    """As `import_onnx`, once for each of several sizes of the inputs: a module with gears (`gecc.gear_module`).
+
+    `placements` get the first gear's, and of the others what does not go where it went in the first. Raises ShapeError, which
+    names the gear, also for sizes that leave the shape of an input unknown.
+    """
+    store = store_of(ctx)
+    model, fixed = with_values(load_model(source), input_values or {})
+    modules: list[ModuleOp] = []
+    seen: dict[tuple[int, str], str] = {}
+    for number, shapes in enumerate(gears):
+        found: list[Placement] = []
+        try:
+            module = import_model(model, store, input_shapes=shapes, host=host, placements=found)
+            require_static(module)
+        except GeccError as error:
+            error.where = f"gear {number}" + (f", {error.where}" if error.where else "")
+            error.args = (error.render(),)
+            raise
+        modules.append(module)
+        new = [p for p in found if seen.setdefault((p.index, p.name), p.engine) != p.engine or number == 0]
+        if placements is not None:
+            placements += new
+    note(modules[0], fixed, store)
+    return join(modules, kind)
 
 
 @dataclass(frozen=True)
