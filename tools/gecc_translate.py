@@ -6,8 +6,9 @@
     gecc-translate --check model.onnx
     gecc-translate model.om --info
     gecc-translate model.om --diff other.om
+    gecc-translate --mode=0 --framework=5 --model=model.onnx --output=model --soc_version=Ascend310P3
 
-Only the standard library is imported here; the rest comes when there is a model to read.
+The last is a command line as atc takes it, see `gecc.tools.atc`. Only the standard library is imported here; the rest comes when there is a model to read.
 """
 
 from __future__ import annotations
@@ -44,12 +45,13 @@ Exit code: 0 success, 1 the model is wrong or cannot be compiled, 2 the command 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of gecc-translate's command line."""
     from gecc.pipeline import STAGES
+    from gecc.tools.atc.help import help_text
     from gecc.translate import FORMS
 
     parser = argparse.ArgumentParser(
         "gecc-translate",
         description="Turn a model from one form into another: ONNX, text of any level, om.",
-        epilog=EPILOG,
+        epilog=f"{EPILOG}\n{help_text()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("input", help="the model to read")
@@ -99,9 +101,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    from gecc.tools.atc.command import is_atc
+
+    given = sys.argv[1:] if argv is None else argv
+    if is_atc(given) and not {"-h", "--help"} & set(given):
+        from gecc.tools.atc.run import run
+
+        return run(given)
     from gecc import translate
 
-    args = make_parser().parse_args(argv)
+    args = make_parser().parse_args(given)
     output: str | None = args.output
     source = args.source or translate.form_of(args.input, "--from")
     if args.check:
