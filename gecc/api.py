@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from gecc.dumps import Dumps
     from gecc.errors import UnsupportedError
+    from gecc.frontend.onnx import Placement
     from gecc.om.reader import Verify
     from gecc.pipeline import MemoryOptions
     from gecc.report import Report
@@ -153,25 +154,37 @@ def import_reported(
     from xdsl.dialects.builtin import StringAttr
 
     from gecc.errors import CliError
-    from gecc.frontend.onnx import Placement, import_gears, import_onnx
-    from gecc.gears import gears_of
     from gecc.report import make_report
     from gecc.rewrite import location_names
 
     if host not in ("allow", "forbid"):
         raise CliError(f"host is {host!r}, expected 'allow' or 'forbid'")
     placements: list[Placement] = []
-    allow = host == "allow"
-    if gears is None:
-        module = import_onnx(
-            ctx, model, input_shapes=input_shapes, input_values=input_values, host=allow, placements=placements
-        )
-    else:
-        chosen = gears_of(gears, input_shapes)
-        module = import_gears(ctx, model, chosen, chosen.kind, input_values=input_values, host=allow, placements=placements)
+    module = _import(ctx, model, input_shapes, input_values, gears, host, placements)
     graph = location_names(module)
     module.attributes[MODEL_NAME] = StringAttr(graph[0] if graph else "main")
     return module, make_report(module, placements)
+
+
+def _import(
+    ctx: Context,
+    model: Source,
+    input_shapes: Mapping[str, Sequence[int]] | None,
+    input_values: Mapping[str, Any] | None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None,
+    host: Host,
+    placements: list[Placement],
+) -> ModuleOp:
+    from gecc.frontend.onnx import import_gears, import_onnx
+    from gecc.gears import gears_of
+
+    allow = host == "allow"
+    if gears is None:
+        return import_onnx(
+            ctx, model, input_shapes=input_shapes, input_values=input_values, host=allow, placements=placements
+        )
+    chosen = gears_of(gears, input_shapes)
+    return import_gears(ctx, model, chosen, chosen.kind, input_values=input_values, host=allow, placements=placements)
 
 
 def check(
@@ -179,6 +192,7 @@ def check(
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     host: Host = "allow",
 ) -> tuple[Report, UnsupportedError | None]:
     """What would run where, without compiling; and the error, when a part of the model can run nowhere.
@@ -187,19 +201,11 @@ def check(
     """
     from gecc.context import make_context
     from gecc.errors import UnsupportedError
-    from gecc.frontend.onnx import Placement, import_onnx
     from gecc.report import Report, make_report
 
     placements: list[Placement] = []
     try:
-        module = import_onnx(
-            make_context(),
-            model,
-            input_shapes=input_shapes,
-            input_values=input_values,
-            host=host == "allow",
-            placements=placements,
-        )
+        module = _import(make_context(), model, input_shapes, input_values, gears, host, placements)
     except UnsupportedError as error:
         return Report(tuple(placements), None), error
     return make_report(module, placements), None

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gecc.errors import ShapeError
+from gecc.errors import CliError, ShapeError
 from gecc.om.gears import MAX_GEARS
 
 Shapes = Mapping[str, Sequence[int]]
@@ -36,18 +36,20 @@ class Gears(Sequence[Shapes]):
     def __post_init__(self) -> None:
         count = len(self.shapes)
         if count < 2:
-            raise ShapeError(f"there is {count} gear, expected at least 2 (E10035)", hint="give its sizes as the input shape")
+            raise ShapeError(
+                f"E10035: there is {count} gear, expected at least 2", hint="give its sizes as the input shape"
+            )
         if count > MAX_GEARS:
-            raise ShapeError(f"there are {count} gears, expected at most {MAX_GEARS} (E10036)")
+            raise ShapeError(f"E10036: there are {count} gears, expected at most {MAX_GEARS}")
         seen: dict[tuple[tuple[str, tuple[int, ...]], ...], int] = {}
         for gear, shapes in enumerate(self.shapes):
             for name, shape in shapes.items():
                 if any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in shape):
                     raise ShapeError(
-                        f"gear {gear} gives input '{name}' the shape {list(shape)}, expected positive sizes (E10038)"
+                        f"E10038: gear {gear} gives input '{name}' the shape {list(shape)}, expected positive sizes"
                     )
             if (other := seen.setdefault(tuple(sorted(shapes.items())), gear)) != gear:
-                raise ShapeError(f"gears {other} and {gear} are the same (E10039)")
+                raise ShapeError(f"E10039: gears {other} and {gear} are the same")
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -67,7 +69,11 @@ def gears_of(given: Sequence[Shapes], input_shapes: Shapes | None = None) -> Gea
     """
     base = {name: tuple(shape) for name, shape in (input_shapes or {}).items()}
     kind = given.kind if isinstance(given, Gears) else "dims"
-    if not isinstance(given, Sequence) or isinstance(given, str) or not all(isinstance(gear, Mapping) for gear in given):
+    if (
+        not isinstance(given, Sequence)
+        or isinstance(given, str)
+        or not all(isinstance(gear, Mapping) for gear in given)
+    ):
         raise ShapeError(f"gears are {given!r}, expected a list of shapes by input name")
     found: list[dict[str, tuple[int, ...]]] = []
     for number, gear in enumerate(given):
@@ -94,10 +100,10 @@ def batch_gears(input_shapes: Shapes, sizes: Sequence[int]) -> Gears:
     for name, shape in input_shapes.items():
         if -1 in tuple(shape)[1:]:
             raise ShapeError(
-                f"input '{name}' has the shape {list(shape)}, but only its first dimension may be -1 (E10018)"
+                f"E10018: input '{name}' has the shape {list(shape)}, but only its first dimension may be -1"
             )
     if not _open(input_shapes):
-        raise ShapeError(f"no input has -1 as its first dimension: {_spell(input_shapes)} (E10012)")
+        raise ShapeError(f"E10012: no input has -1 as its first dimension: {_spell(input_shapes)}")
     return Gears(tuple(_filled(input_shapes, [size] * len(_open(input_shapes))) for size in sizes), "batch")
 
 
@@ -114,14 +120,14 @@ def image_gears(input_shapes: Shapes, sizes: Sequence[Sequence[int]], layout: st
         found = [axis for axis, size in enumerate(shape) if size == -1]
         if found and (found != axes or len(shape) != 4):
             raise ShapeError(
-                f"input '{name}' has the shape {list(shape)}, but only height and width of {layout} may be -1, and both "
-                "must be (E10019)"
+                f"E10019: input '{name}' has the shape {list(shape)}, but only height and width of {layout} may be -1, "
+                "and both must be"
             )
     if not _open(input_shapes):
-        raise ShapeError(f"no input has -1 as height and width: {_spell(input_shapes)} (E10040)")
+        raise ShapeError(f"E10040: no input has -1 as height and width: {_spell(input_shapes)}")
     for pair in sizes:
         if len(pair) != 2:
-            raise ShapeError(f"a size of images is {list(pair)}, expected height and width (E10020)")
+            raise ShapeError(f"E10020: a size of images is {list(pair)}, expected height and width")
     images = len(_open(input_shapes)) // 2
     return Gears(tuple(_filled(input_shapes, list(pair) * images) for pair in sizes), "image")
 
@@ -134,15 +140,42 @@ def dims_gears(input_shapes: Shapes, sizes: Sequence[Sequence[int]]) -> Gears:
     """
     places = _open(input_shapes)
     if not places:
-        raise ShapeError(f"no input has a dimension of -1: {_spell(input_shapes)} (E10040)")
+        raise ShapeError(f"E10040: no input has a dimension of -1: {_spell(input_shapes)}")
     lengths = sorted({len(group) for group in sizes})
     if len(lengths) > 1:
-        raise ShapeError(f"gears have {' and '.join(map(str, lengths))} sizes, expected as many in each (E10037)")
+        raise ShapeError(f"E10037: gears have {' and '.join(map(str, lengths))} sizes, expected as many in each")
     if lengths and lengths[0] != len(places):
         raise ShapeError(
-            f"gears have {lengths[0]} sizes, expected {len(places)}, one for each -1 of {_spell(input_shapes)} (E10045)"
+            f"E10045: gears have {lengths[0]} sizes, expected {len(places)}, one for each -1 of {_spell(input_shapes)}"
         )
     return Gears(tuple(_filled(input_shapes, list(group)) for group in sizes), "dims")
+
+
+def parse_gears(kind: str, text: str, input_shapes: Shapes, layout: str = "NCHW") -> Gears:
+    """Gears from the value of one of atc's flags: `1,2,4,8` for "batch", `224,224;448,448` for "image" and "dims".
+
+    Raises CliError for another syntax (E10014), ShapeError for gears that break a rule.
+    """
+    groups = [_numbers(group, text) for group in text.strip().removesuffix(";").split(";")]
+    match kind:
+        case "batch":
+            if len(groups) > 1:
+                raise CliError(f"E10014: '{text}' holds groups, batch sizes are numbers", hint="such as 1,2,4,8")
+            return batch_gears(input_shapes, groups[0])
+        case "image":
+            return image_gears(input_shapes, groups, layout)
+        case _:
+            return dims_gears(input_shapes, groups)
+
+
+def _numbers(group: str, text: str) -> tuple[int, ...]:
+    fields = [field.strip() for field in group.split(",")]
+    for field in fields:
+        if not (field.removeprefix("-").isdecimal() and field.isascii()):
+            raise CliError(
+                f"E10014: '{field}' in '{text}' is no number", hint="groups end in ';', numbers in them in ','"
+            )
+    return tuple(int(field) for field in fields)
 
 
 def _open(shapes: Shapes) -> list[tuple[str, int]]:

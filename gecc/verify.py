@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from gecc.gear_module import check_gears
 
+
 def verify_module(module: ModuleOp, *, locations: bool = False) -> None:
     """Verify `module`: xDSL's verifier, dominance, gears, and with `locations` the origin of every graph operation.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -65,6 +66,8 @@ ELEMENTS: dict[str, Attribute] = {
 """Element types by their spelling, which is that of the records."""
 
 
+_Rows: TypeAlias = ArrayAttr[DenseArrayBase[IntegerType]]
+
 VALUE = base(TensorType) | base(ObjectType)
 """Types of values: tensors of numbers, and objects of the host engine."""
 
@@ -89,7 +92,7 @@ def _dtype(type: Attribute, op: str) -> tuple[str, tuple[int, ...]]:
     return str(type.element_type), tuple(-1 if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
 
 
-def _io(name: str, kind: tuple[str, tuple[int, ...]], place: SlotAttr | None, gears: ArrayAttr | None) -> IoDesc:
+def _io(name: str, kind: tuple[str, tuple[int, ...]], place: SlotAttr | None, gears: _Rows | None) -> IoDesc:
     dtype, shape = kind
     shapes = tuple(ints_of(row) for row in gears) if gears is not None else ()
     if place is None:
@@ -97,7 +100,7 @@ def _io(name: str, kind: tuple[str, tuple[int, ...]], place: SlotAttr | None, ge
     return IoDesc(name, dtype, ints_of(place.shape), None, place.slot.data)
 
 
-def _shapes(desc: IoDesc) -> ArrayAttr | None:
+def _shapes(desc: IoDesc) -> _Rows | None:
     """The shapes of a record in the gears; None without gears."""
     return ArrayAttr(int_array(shape) for shape in desc.shapes) if desc.shapes else None
 
@@ -135,7 +138,9 @@ class OutputOp(IRDLOperation):
     gears = opt_prop_def(ArrayAttr.constr(DenseArrayBase.constr(i64)))
     type = prop_def(VALUE)
     value = var_operand_def(VALUE)
-    assembly_format = "$label (`object` $object^)? (`gears` $gears^)? `:` $type attr-dict (`=` $value^ `:` type($value))?"
+    assembly_format = (
+        "$label (`object` $object^)? (`gears` $gears^)? `:` $type attr-dict (`=` $value^ `:` type($value))?"
+    )
 
     def __init__(self, desc: IoDesc, value: SSAValue | None) -> None:
         super().__init__(

@@ -48,9 +48,7 @@ def in_gear(descs: Sequence[IoDesc], gear: int) -> list[IoDesc]:
 
 def gear_shapes(model: OmModel) -> tuple[Mapping[str, tuple[int, ...]], ...]:
     """For each gear the shapes of all inputs that are arrays, by name."""
-    return tuple(
-        {io.name: io.shapes[gear] for io in model.inputs if io.slot < 0} for gear in range(gear_count(model))
-    )
+    return tuple({io.name: io.shapes[gear] for io in model.inputs if io.slot < 0} for gear in range(gear_count(model)))
 
 
 def spell_gear(descs: Sequence[IoDesc], gear: int) -> str:
@@ -113,7 +111,9 @@ def regions(model: OmModel, fail: Fail) -> list[int]:
     starts = [places.get(target, 0) for target in first.targets]
     end = len(tasks) - 1
     if starts[0] != 1 or any(a >= b for a, b in zip(starts, [*starts[1:], end], strict=True)):
-        fail(f"gears begin at tasks {starts}, expected 1 first, each behind the one before, and {end} the end", "task 0")
+        fail(
+            f"gears begin at tasks {starts}, expected 1 first, each behind the one before, and {end} the end", "task 0"
+        )
     owner = [-1] * len(tasks)
     for gear, (start, stop) in enumerate(zip(starts, [*starts[1:], end], strict=True)):
         closing = tasks[stop - 1]
@@ -124,7 +124,10 @@ def regions(model: OmModel, fail: Fail) -> list[int]:
             for target in targets(tasks[i]):
                 at = places.get(target, end)
                 if not start <= at < stop and at != end:
-                    fail(f"jumps from gear {gear} to task {at}, expected one from {start} to {stop - 1} or {end}", f"task {i}")
+                    fail(
+                        f"jumps from gear {gear} to task {at}, expected one from {start} to {stop - 1} or {end}",
+                        f"task {i}",
+                    )
     return owner
 
 

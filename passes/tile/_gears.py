@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gecc.gear_module import KINDS
 from gecc.errors import PassError
+from gecc.gear_module import KINDS
 from gecc.om.gears import GEAR
 from gecc.om.records import (
     AttrValue,

@@ -9,9 +9,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.passes import ModulePass
 
-from gecc.gear_module import GEARS
 from gecc.dialects.tile import AllocOp
 from gecc.errors import PassError
+from gecc.gear_module import GEARS
 from gecc.memory import EFFORTS, Buffer, Plan, check, plan
 from gecc.memory.problem import align_up, lower_bound
 from gecc.passes.tile._liveness import (

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects.ge.attrs import LayoutAttr
-from gecc.gear_module import SIGNATURE
 from gecc.dialects.ge.objects import is_object
 from gecc.dialects.tile import (
     AllocOp,
@@ -28,6 +27,7 @@ from gecc.dialects.tile import (
     YieldOp,
 )
 from gecc.errors import PassError
+from gecc.gear_module import SIGNATURE
 from gecc.passes.tile._copy_kernel import copy_launch
 from gecc.passes.tile._flatten import flatten_if, flatten_while
 from gecc.rewrite import location_names, name_location

@@ -23,10 +23,10 @@ from xdsl.passes import ModulePass
 
 from gecc.dialects import om, tile
 from gecc.dialects.ge.attrs import FIXED_NAMES, FIXED_VALUES, LayoutAttr, WeightAttr
-from gecc.gear_module import GEARS
 from gecc.dialects.ge.objects import ObjectType
 from gecc.dialects.om.build import build_model
 from gecc.errors import PassError
+from gecc.gear_module import GEARS
 from gecc.om.fixed import KEY as FIXED
 from gecc.om.fixed import FixedInput
 from gecc.om.records import (
@@ -407,7 +407,7 @@ class ToOm(ModulePass):
         launches = [o for f in functions for o in f.body.block.ops if isinstance(o, tile.LaunchOp)]
         name = op.attributes.get("ge.model_name")
         model = OmModel(
-            name=name.data if isinstance(name, StringAttr) else function.sym_name.data,
+            name=name.data if isinstance(name, StringAttr) else "main" if gears else function.sym_name.data,
             target=target.name,
             abi=abi.ABI,
             inputs=tuple(inputs),
