@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from gecc.errors import UnsupportedError
     from gecc.frontend.onnx import Placement
     from gecc.om.reader import Verify
-    from gecc.pipeline import MemoryOptions
+    from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.report import Report
     from gecc.runtime.cpus import Affinity
     from gecc.runtime.executor import Executor
+    from gecc.switches import Switches
 
 Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
 """An ONNX model: a file, its bytes, or the message itself."""
@@ -97,10 +98,12 @@ def compile(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
     gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
+    outputs: Sequence[str] | None = None,
     opt_level: str | int = "O2",
     target: str = "host",
     host: Host = "allow",
     memory: MemoryOptions | None = None,
+    switches: Switches | None = None,
     dumps: Dumps | None = None,
 ) -> Model:
     """Compile an ONNX model.
@@ -111,10 +114,12 @@ def compile(
         gears give. `gecc.batch_gears`, `image_gears` and `dims_gears` make gears from sizes alone.
     input_values: values of inputs that are the same in every run, by name; they may decide shapes. The model then has no
         such input any more, and an executor that is given one of another value refuses.
+    outputs: what to compute instead of the model's own outputs, in order: names of tensors, or `node:0` for a node's.
     opt_level: "O0" (legal, nothing fused), "O1" (folding, epilogues) or "O2" (everything); 0 to 2 do as well.
     target: the name of a machine description (`gecc.target.TARGETS`), or "host" for the best this machine can run.
     host: whether what has no native form may run on the host (`Model.report` says what does and why), or is refused.
     memory: how the arena is planned (`gecc.pipeline.MemoryOptions`): work spent, a limit in bytes.
+    switches: passes and rules to do without (`gecc.switches`).
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
 
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
@@ -123,8 +128,12 @@ def compile(
     from gecc.context import make_context
 
     ctx = make_context()
-    module, report = import_reported(ctx, model, input_shapes, input_values=input_values, gears=gears, host=host)
-    made = compile_module(ctx, module, opt_level=opt_level, target=target, memory=memory, dumps=dumps)
+    module, report = import_reported(
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
+    )
+    made = compile_module(
+        ctx, module, opt_level=opt_level, target=target, memory=memory, switches=switches, dumps=dumps
+    )
     return Model(made.om, report)
 
 
@@ -135,10 +144,13 @@ def import_model(
     *,
     input_values: Mapping[str, Any] | None = None,
     gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
+    outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> ModuleOp:
     """An ONNX model as a module of the ge level, its weights in the store of `ctx`. Raises as `compile` does."""
-    return import_reported(ctx, model, input_shapes, input_values=input_values, gears=gears, host=host)[0]
+    return import_reported(
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
+    )[0]
 
 
 def import_reported(
@@ -148,6 +160,7 @@ def import_reported(
     *,
     input_values: Mapping[str, Any] | None = None,
     gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
+    outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> tuple[ModuleOp, Report]:
     """What `import_model` gives, and what of it runs where. Raises as `compile` does."""
@@ -160,7 +173,7 @@ def import_reported(
     if host not in ("allow", "forbid"):
         raise CliError(f"host is {host!r}, expected 'allow' or 'forbid'")
     placements: list[Placement] = []
-    module = _import(ctx, model, input_shapes, input_values, gears, host, placements)
+    module = _import(ctx, model, input_shapes, input_values, gears, outputs, host, placements)
     graph = location_names(module)
     module.attributes[MODEL_NAME] = StringAttr(graph[0] if graph else "main")
     return module, make_report(module, placements)
@@ -172,6 +185,7 @@ def _import(
     input_shapes: Mapping[str, Sequence[int]] | None,
     input_values: Mapping[str, Any] | None,
     gears: Sequence[Mapping[str, Sequence[int]]] | None,
+    outputs: Sequence[str] | None,
     host: Host,
     placements: list[Placement],
 ) -> ModuleOp:
@@ -181,10 +195,25 @@ def _import(
     allow = host == "allow"
     if gears is None:
         return import_onnx(
-            ctx, model, input_shapes=input_shapes, input_values=input_values, host=allow, placements=placements
+            ctx,
+            model,
+            input_shapes=input_shapes,
+            input_values=input_values,
+            outputs=outputs,
+            host=allow,
+            placements=placements,
         )
     chosen = gears_of(gears, input_shapes)
-    return import_gears(ctx, model, chosen, chosen.kind, input_values=input_values, host=allow, placements=placements)
+    return import_gears(
+        ctx,
+        model,
+        chosen,
+        chosen.kind,
+        input_values=input_values,
+        outputs=outputs,
+        host=allow,
+        placements=placements,
+    )
 
 
 def check(
@@ -193,6 +222,7 @@ def check(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
     gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
+    outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> tuple[Report, UnsupportedError | None]:
     """What would run where, without compiling; and the error, when a part of the model can run nowhere.
@@ -205,7 +235,7 @@ def check(
 
     placements: list[Placement] = []
     try:
-        module = _import(make_context(), model, input_shapes, input_values, gears, host, placements)
+        module = _import(make_context(), model, input_shapes, input_values, gears, outputs, host, placements)
     except UnsupportedError as error:
         return Report(tuple(placements), None), error
     return make_report(module, placements), None
@@ -218,13 +248,15 @@ def compile_module(
     opt_level: str | int = "O2",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    switches: Switches | None = None,
     dumps: Dumps | None = None,
+    after: AfterPass | None = None,
 ) -> Model:
     """Compile a module of any level, which is used up. Raises as `compile` does."""
     from gecc.codegen.emit import emit
     from gecc.weights import store_of
 
-    lower(ctx, module, opt_level=opt_level, target=target, memory=memory, dumps=dumps)
+    lower(ctx, module, opt_level=opt_level, target=target, memory=memory, switches=switches, dumps=dumps, after=after)
     return Model(emit(module, store_of(ctx)))
 
 
@@ -236,11 +268,13 @@ def lower(
     stage: str = "om",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    switches: Switches | None = None,
     dumps: Dumps | None = None,
+    after: AfterPass | None = None,
 ) -> None:
     """Bring a module, in place, from the level it is at to the end of `stage` (see `gecc.pipeline.STAGES`).
 
-    The module is verified before the first pass and after the last. Raises CliError for an unknown level, stage or
+    `switches` are passes and rules to do without; `after` is called after every pass. The module is verified before the first pass and after the last. Raises CliError for an unknown level, stage or
     one that lies behind, ShapeError for inputs of unknown size, PassError for a module without its weights,
     MemoryLimitError when the arena does not fit.
     """
@@ -248,16 +282,19 @@ def lower(
     from gecc.dumps import Dumps
     from gecc.errors import PassError
     from gecc.om_ir import note_options
+    from gecc.rewrite import switched_off
+    from gecc.switches import Switches
     from gecc.text import ELIDED
     from gecc.verify import has_provenance
 
     if ELIDED in module.attributes:
         raise PassError(f"the module was written without its weights ({ELIDED})", hint="write it again without --elide")
     memory = memory or pipeline.MemoryOptions()
+    switches = switches or Switches()
     name = target_name(target)
     level = f"O{opt_level}" if isinstance(opt_level, int) else opt_level
     start = pipeline.stage_of(module)
-    specs = pipeline.specs_for(module, level, stage)
+    specs = [spec for spec in pipeline.specs_for(module, level, stage) if spec not in switches.passes]
     if start == "ge":
         from gecc.frontend.onnx.inputs import require_static
 
@@ -267,28 +304,31 @@ def lower(
     ends = pipeline.ends_of_stages(specs)
     place = count(0)
 
-    def after(step: str, module: ModuleOp) -> None:
+    def done(step: str, module: ModuleOp) -> None:
         i = next(place)
         if i == len(specs) - 1 and stage == "om":
-            note_options(module, " ".join([f"-{level} --target={name}", *memory.flags]))
+            note_options(module, " ".join([f"-{level} --target={name}", *memory.flags, *switches.flags]))
         dumps.write(step.partition("{")[0], ctx, module, ends=i in ends, last=i == len(specs) - 1)
+        if after is not None:
+            after(step, module)
 
     passes = pipeline.with_memory(pipeline.for_target(pipeline.parse_passes(specs), name), memory)
     locations = has_provenance(module)
     planning = pipeline.planning(passes)
-    if memory.limit is not None and stage in ("buffer", "om"):
-        from gecc.fit import fit
+    with switched_off(switches.rules):
+        if memory.limit is not None and stage in ("buffer", "om"):
+            from gecc.fit import fit
 
-        if planning is None:
-            raise CliError(
-                "a memory limit needs a module whose memory is still to be planned", hint="stages ge to tile"
-            )
-        before, within, passes = planning
-        pipeline.run_passes(ctx, module, before, verify_each=False, locations=locations, after=after)
-        fit(ctx, module, within, memory)
-        for step in within:
-            after(str(step), module)
-    pipeline.run_passes(ctx, module, passes, verify_each=False, locations=locations, after=after)
+            if planning is None:
+                raise CliError(
+                    "a memory limit needs a module whose memory is still to be planned", hint="stages ge to tile"
+                )
+            before, within, passes = planning
+            pipeline.run_passes(ctx, module, before, verify_each=False, locations=locations, after=done)
+            fit(ctx, module, within, memory)
+            for step in within:
+                done(str(step), module)
+        pipeline.run_passes(ctx, module, passes, verify_each=False, locations=locations, after=done)
 
 
 def target_name(target: str) -> str:

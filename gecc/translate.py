@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from gecc.gears import Gears
-    from gecc.pipeline import MemoryOptions
+    from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.report import Report
+    from gecc.switches import Switches
 
 Form: TypeAlias = Literal["onnx", "mlir", "om"]
 
@@ -65,6 +66,7 @@ def read(
     *,
     input_values: Mapping[str, Any] | None = None,
     gears: Gears | None = None,
+    outputs: Sequence[str] | None = None,
     host: api.Host = "allow",
 ) -> Subject:
     """Read a model; with `gears`, which hold the input shapes, one of all of them. Raises GeccError of the kind that fits, ParseError for text that is no module."""
@@ -77,7 +79,9 @@ def read(
     match form:
         case "onnx":
             shapes = None if gears is not None else input_shapes
-            module, report = api.import_reported(ctx, path, shapes, input_values=input_values, gears=gears, host=host)
+            module, report = api.import_reported(
+                ctx, path, shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
+            )
             return Subject(ctx, module, report=report)
         case "om":
             from gecc.om.reader import read
@@ -144,15 +148,25 @@ def write_om(
     opt_level: str,
     target: str,
     memory: MemoryOptions | None = None,
+    switches: Switches | None = None,
+    after: AfterPass | None = None,
     key: str | None = None,
     external: bool = False,
 ) -> str:
     """Compile to an om file, signed with the private key in the file `key` if given, its weights in a file of their own if
-    `external`; returns a line about it."""
+    `external`; returns a line about it. `switches` and `after` are as in `gecc.api.lower`."""
     om = subject.om
     if om is None:
         assert subject.module is not None
-        om = api.compile_module(subject.ctx, subject.module, opt_level=opt_level, target=target, memory=memory).om
+        om = api.compile_module(
+            subject.ctx,
+            subject.module,
+            opt_level=opt_level,
+            target=target,
+            memory=memory,
+            switches=switches,
+            after=after,
+        ).om
     try:
         api.Model(om).save(path, external_weights=external)
     except OSError as error:

@@ -179,7 +179,7 @@ class GeccOpt(xDSLOptMain):
                 print("\n", file=sys.stderr)
             started = time.perf_counter()
 
-        listener = listen(lambda miss: misses.append(_remark(miss))) if self.args.remarks else nullcontext()
+        listener = listen(lambda miss: misses.append(remark(miss))) if self.args.remarks else nullcontext()
         with listener:
             run_passes(
                 self.ctx,
@@ -220,7 +220,7 @@ class GeccOpt(xDSLOptMain):
         return text.getvalue()
 
 
-def _remark(miss: Miss) -> str:
+def remark(miss: Miss) -> str:
     """A refusal as text: the operation, the ONNX nodes it comes from, the reason."""
     from gecc.rewrite import location_names
 

@@ -45,18 +45,12 @@ ABI_OF_JUMPS = 2
 """The first calling convention whose dispatcher knows other tasks than kernels."""
 
 
-def verify(model: OmModel, where: str = "the model", *, blob_size: int | None = None, graph: bool = True) -> None:
+def verify(model: OmModel, where: str = "the model", *, blob_size: int | None = None) -> None:
     """Check everything that is data. Raises OmError: what is wrong, what was found, what was expected.
 
-    `blob_size` stands for the size of a blob that is not at hand. Without `graph` the nodes, and what refers to their
-    results, are left for `verify_graph`: people look at them, nothing that runs depends on them.
+    `blob_size` stands for the size of a blob that is not at hand.
     """
-    _Verifier(model, where, memoryview(model.blob).nbytes if blob_size is None else blob_size).run(graph)
-
-
-def verify_graph(model: OmModel, where: str = "the model") -> None:
-    """Check the nodes of a model that is otherwise verified. Raises OmError."""
-    _Verifier(model, where, 0).graph()
+    _Verifier(model, where, memoryview(model.blob).nbytes if blob_size is None else blob_size).run()
 
 
 def check_abi(abi: int, supported: range, where: str) -> None:
@@ -82,13 +76,12 @@ class _Verifier:
     def fail(self, message: str, place: str = "") -> NoReturn:
         raise OmError(message, where=f"{self.where}, {place}" if place else self.where)
 
-    def run(self, graph: bool) -> None:
+    def run(self) -> None:
         self.figures()
         self.interface()
         self.weights()
         self.kernels()
-        if graph:
-            self.graph()
+        self.graph()
         self.tasks()
 
     def extent(self, value: int, what: str, place: str = "") -> None:

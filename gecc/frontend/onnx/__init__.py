@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.frontend import Frontend
 
 from gecc.errors import GeccError
+from gecc.frontend.onnx.cutting import with_outputs
 from gecc.frontend.onnx.fixing import note, with_values
 from gecc.frontend.onnx.importer import import_model
 from gecc.frontend.onnx.inputs import parse_input_shape, require_static
@@ -43,19 +44,30 @@ def import_onnx(
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
     host: bool = False,
     placements: list[Placement] | None = None,
 ) -> ModuleOp:
     """Read, check and import a model (a path, bytes or a ModelProto) into the context's weight store.
 
-    `input_values` fixes inputs: they become constants, and the module says so. With `host`, nodes without a native form become ge.HostOp; where each node went is appended to `placements`.
-    Raises InvalidModelError, UnsupportedError (listing every node that cannot be imported) or ShapeError.
+    `input_values` fixes inputs: they become constants, and the module says so. `outputs` are computed instead of the
+    model's own (see `gecc.frontend.onnx.cutting`). With `host`, nodes without a native form become ge.HostOp; where each node went is appended to `placements`.
+    Raises InvalidModelError, UnsupportedError (listing every node that cannot be imported), ShapeError, or CliError for
+    an output that there is not.
     """
     store = store_of(ctx)
-    model, fixed = with_values(load_model(source), input_values or {})
+    model, fixed = _prepared(source, input_values, outputs)
     module = import_model(model, store, input_shapes=input_shapes, host=host, placements=placements)
     note(module, fixed, store)
     return module
+
+
+def _prepared(
+    source: ModelSource, input_values: Mapping[str, Any] | None, outputs: Sequence[str] | None
+) -> tuple[OnnxModel, Mapping[str, Any]]:
+    """The model, cut at `outputs` and with inputs fixed, and the values of these."""
+    whole = load_model(source)
+    return with_values(whole if outputs is None else with_outputs(whole, outputs), input_values or {})
 
 
 def import_gears(
@@ -65,6 +77,7 @@ def import_gears(
     kind: str,
     *,
     input_values: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
     host: bool = False,
     placements: list[Placement] | None = None,
 ) -> ModuleOp:
@@ -74,7 +87,7 @@ def import_gears(
     names the gear, also for sizes that leave the shape of an input unknown.
     """
     store = store_of(ctx)
-    model, fixed = with_values(load_model(source), input_values or {})
+    model, fixed = _prepared(source, input_values, outputs)
     modules: list[ModuleOp] = []
     seen: dict[tuple[int, str], str] = {}
     for number, shapes in enumerate(gears):
@@ -86,10 +99,12 @@ def import_gears(
             error.where = f"gear {number}" + (f", {error.where}" if error.where else "")
             error.args = (error.render(),)
             raise
+        finally:
+            if placements is not None:
+                placements += [
+                    p for p in found if seen.setdefault((p.index, p.name), p.engine) != p.engine or number == 0
+                ]
         modules.append(module)
-        new = [p for p in found if seen.setdefault((p.index, p.name), p.engine) != p.engine or number == 0]
-        if placements is not None:
-            placements += new
     note(modules[0], fixed, store)
     return join(modules, kind)
 

@@ -41,27 +41,34 @@ def blocks_for(work: int, extent: int, unit: int = 1, limit: int = MAX_BLOCKS) -
     return -(-units // per_block), per_block * unit
 
 
-def inplace_inputs(op: fused.GenericOp) -> list[int]:
-    """Inputs that are read only at the element being written: their memory may become the result's."""
+def inplace_inputs(op: fused.GenericOp | fused.SoftmaxOp | fused.NormOp) -> list[int]:
+    """Inputs that are read only at the element being written: their memory may become the result's.
+
+    For an operation on rows that holds as well: a row is written in the last pass over it, each element after it was read.
+    """
     result = op.result_type
-    rank = len(op.domain)
-    use = region_use(op.body, rank)
-    indices: list[SSAValue] = list(op.body.block.args[:rank])
-    want = {arg: s for arg, s, n in zip(indices, strides_of(result), op.domain, strict=True) if s and n > 1}
-    tensors: list[SSAValue] = list(op.body.block.args[rank:])
-    bad: set[int] = set()
-    seen: set[int] = set()
-    for load in op.body.block.ops:
-        if not isinstance(load, fused.LoadOp):
-            continue
-        number = tensors.index(load.source)
-        seen.add(number)
-        address = use.addresses.get(load)
-        extents = dict(zip(indices, op.domain, strict=True))
-        if address is None or address.constant or {a: c for a, c in address.terms.items() if extents[a] > 1} != want:
-            bad.add(number)
+    shape = result.get_shape()
+    regions = [op.body] if isinstance(op, fused.GenericOp) else [op.prologue, op.epilogue]
+    seen: dict[int, bool] = {}
+    for region in regions:
+        use = region_use(region, len(shape))
+        indices: list[SSAValue] = list(region.block.args[: len(shape)])
+        extents = dict(zip(indices, shape, strict=True))
+        want = {arg: s for arg, s, n in zip(indices, strides_of(result), shape, strict=True) if s and n > 1}
+        tensors: list[SSAValue] = list(region.block.args[len(region.block.args) - len(op.inputs) :])
+        for load in region.block.ops:
+            if not isinstance(load, fused.LoadOp):
+                continue
+            number = tensors.index(load.source)
+            address = use.addresses.get(load)
+            own = (
+                address is not None
+                and not address.constant
+                and {a: c for a, c in address.terms.items() if extents[a] > 1} == want
+            )
+            seen[number] = seen.get(number, True) and own
     out: list[int] = []
-    for number in sorted(seen - bad):
+    for number in sorted(number for number, own in seen.items() if own):
         type_ = op.inputs[number].type
         # elements of one size, or writing one would overwrite others
         if isinstance(type_, TensorType) and (_bytes(type_), element_bytes(type_)) == (

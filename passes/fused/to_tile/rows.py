@@ -13,7 +13,7 @@ from gecc.dialects import fused, tile
 from gecc.passes.fused.to_tile.affine import Linear, elements, merge_loops, physical_order, strides_of
 from gecc.passes.fused.to_tile.generic import LANE_MULTIPLE, Accesses, SpaceWriter, combine
 from gecc.passes.fused.to_tile.kernel import KernelWriter
-from gecc.passes.fused.to_tile.launch import Lowered, blocks_for
+from gecc.passes.fused.to_tile.launch import Lowered, blocks_for, inplace_inputs
 
 ROW_WEIGHT = 24
 """Cost of one element of a row operation, in simple operations."""
@@ -166,7 +166,7 @@ class RowWriter:
             blocks=blocks if elements(self.result) else 0,
             scratch=0,
             label=label,
-            inplace=[],
+            inplace=inplace_inputs(self.op),
         )
 
 

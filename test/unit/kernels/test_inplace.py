@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import TensorType, f32, f64
 from xdsl.ir import Operation, SSAValue
 
 from gecc.dialects import fused, tile
-from gecc.dialects.fused import Body, epilogue_region, generic
+from gecc.dialects.fused import Body, epilogue_region, generic, region
 from gecc.pipeline import run_pipeline
 from test.unit.kernels.harness import TARGET_NAMES, Suite, numbers, tensor
 
@@ -36,8 +36,8 @@ def product(args: Values, suite: Suite) -> Any:
     def epilogue(b: Body, d: Values, acc: SSAValue, t: Values) -> SSAValue:
         return b.maximum(b.add(acc, b.load(t[2], d)), 0.0)
 
-    region = epilogue_region(2, f32, [v.type for v in operands], epilogue)
-    return [other, fused.MatmulOp("MatMul", operands[0], operands[1], operands[2:], tensor((70, 150), f32), region)]
+    end = epilogue_region(2, f32, [v.type for v in operands], epilogue)
+    return [other, fused.MatmulOp("MatMul", operands[0], operands[1], operands[2:], tensor((70, 150), f32), end)]
 
 
 def conv(args: Values, suite: Suite) -> Any:
@@ -48,12 +48,12 @@ def conv(args: Values, suite: Suite) -> Any:
     def epilogue(b: Body, d: Values, acc: SSAValue, t: Values) -> SSAValue:
         return b.math("tanh", b.add(acc, b.load(t[2], d)))
 
-    region = epilogue_region(4, f32, [v.type for v in operands], epilogue)
+    end = epilogue_region(4, f32, [v.type for v in operands], epilogue)
     result = tensor((2, 24, 20, 21), f32, "NHWC")
     return [
         other,
         fused.ConvOp(
-            "Conv", operands[0], operands[1], operands[2:], result, region, kernel=(3, 3), pads=(1, 1, 1, 1)
+            "Conv", operands[0], operands[1], operands[2:], result, end, kernel=(3, 3), pads=(1, 1, 1, 1)
         ),
     ]  # fmt: skip
 
@@ -96,6 +96,51 @@ def widened(args: Values) -> Any:
     return [first, generic("Widen", tensor((2500,), f64), [first.result], body)]
 
 
+def softmax(args: Values, axis: int, label: str) -> Any:
+    """softmax(2 x) row, which is read along with x but has no place for each element."""
+    first, row = double(args[0]), double(args[1])
+    operands = [first.result, row.result]
+    types = [v.type for v in operands]
+    return [
+        first,
+        row,
+        fused.SoftmaxOp(
+            label,
+            operands,
+            tensor((37, 70), f32),
+            region(2, types, lambda b, d, t: b.load(t[0], d)),
+            epilogue_region(2, f32, types, lambda b, d, v, t: b.mul(v, b.load(t[1], [d[1]]))),
+            axis=axis,
+        ),
+    ]
+
+
+def norm(args: Values, label: str, place: Any) -> Any:
+    """LayerNorm(2 x + 2 y) + y, y read at `place`."""
+    operands = [double(args[0]).result, double(args[1]).result]
+    types = [v.type for v in operands]
+
+    def prologue(b: Body, d: Values, t: Values) -> SSAValue:
+        return b.add(b.load(t[0], d), b.load(t[1], d))
+
+    def epilogue(b: Body, d: Values, v: SSAValue, t: Values) -> SSAValue:
+        return b.add(v, b.load(t[1], place(b, d)))
+
+    return [
+        *(v.owner for v in operands),
+        fused.NormOp(
+            label,
+            operands,
+            tensor((37, 70), f32),
+            region(2, types, prologue),
+            epilogue_region(2, f32, types, epilogue),
+            axis=1,
+            epsilon=1e-5,
+            kind="layer",
+        ),
+    ]
+
+
 @pytest.fixture(scope="module")
 def suite() -> Suite:
     made = Suite()
@@ -108,12 +153,24 @@ def suite() -> Suite:
     made.add("shifted", [numbers((5000,))], lambda t: enclosed(shifted(t)))
     made.add("transposed", [numbers((60, 60))], lambda t: enclosed(transposed(t)))
     made.add("widened", [numbers((5000,))], lambda t: enclosed(widened(t)))
+    for axis in (0, 1):  # lanes across rows, and along them
+        made.add(
+            f"softmax {axis}",
+            [numbers((37, 70)), numbers((70,), seed=2)],
+            lambda t, a=axis: enclosed(softmax(t, a, f"Softmax{a}")),
+        )
+    images = [numbers((37, 70)), numbers((37, 70), seed=2)]
+    made.add("norm", images, lambda t: enclosed(norm(t, "Norm", lambda b, d: d)))
+    made.add("mirrored", images, lambda t: enclosed(norm(t, "Mirror", lambda b, d: [d[0], b.sub(69, d[1])])))
     return made
 
 
 @pytest.mark.parametrize("target", TARGET_NAMES)
 def test_in_place(suite: Suite, target: str) -> None:
     suite.check(target)
+
+
+ROWS = ("Softmax0", "Softmax1", "Norm", "Mirror")
 
 
 def test_memory_is_taken_over(suite: Suite) -> None:
@@ -126,13 +183,17 @@ def test_memory_is_taken_over(suite: Suite) -> None:
         if isinstance(op, tile.LaunchOp):
             places = [place(v) for v in op.inputs]
             shared[op.label.data] = place(op.outputs[0]) in [p for p in places if p is not None]
-    assert {name: shared[name] for name in ("MatMul", "Conv", "Add", "Shift", "Transpose", "Widen")} == {
+    assert {name: shared[name] for name in ("MatMul", "Conv", "Add", "Shift", "Transpose", "Widen", *ROWS)} == {
         "MatMul": True,
         "Conv": True,
         "Add": True,
         "Shift": False,
         "Transpose": False,
         "Widen": False,
+        "Softmax0": True,
+        "Softmax1": True,
+        "Norm": True,
+        "Mirror": True,
     }
 
 

@@ -273,6 +273,12 @@ def depthwise(suite: Suite) -> None:
     conv(suite, Conv(x, 20, (1, 1), group=20), full)
     conv(suite, Conv(x, 20, (3, 3), (2, 2), (0, 1, 2, 1), group=20), layout=None, result_layout=None)
     conv(suite, Conv(x, 20, (3, 3), group=20), full, constant=False)
+    # borders: taps all outside, a row or column of pixels that all have too few taps, dilation over the border
+    conv(suite, Conv((1, 20, 2, 11), 20, (5, 5), pads=(2, 2, 2, 2), group=20), full)
+    conv(suite, Conv((2, 5, 1, 1), 5, (3, 3), pads=(1, 1, 1, 1), group=5))
+    conv(suite, Conv((1, 6, 3, 2), 6, (2, 2), (2, 2), (3, 3, 3, 3), group=6), full)
+    conv(suite, Conv((1, 6, 7, 9), 6, (3, 4), (2, 1), (3, 2, 1, 5), (2, 3), group=6), full)
+    conv(suite, Conv((1, 6, 4, 30), 6, (1, 7), (1, 3), (0, 3, 0, 3), group=6))
 
 
 def conv_types(suite: Suite) -> None:

@@ -112,6 +112,24 @@ func.func @main(%x: tensor<1x4x6x6xf32, #ge.layout<NHWC>>, %w: tensor<1x1x9x4xf3
 }
 
 // -----
+// Where the image is padded nothing is copied: the taps inside it are counted, of an output row and of a pixel at the border.
+// CHECK-LABEL: tile.kernel @Border_depthwise(
+// CHECK-NOT:     tile.scratch
+// CHECK:         scf.for
+// CHECK:           arith.maxsi
+// CHECK:           [[LOW:%[0-9]+]] = arith.minsi {{%[0-9]+}}, [[HIGH:%[0-9]+]] : index
+// CHECK:           tile.lanes
+// CHECK:             scf.for {{%[0-9]+}} = [[LOW]] to [[HIGH]]
+// CHECK-NOT:     tile.scratch
+// CHECK:         tile.launch @Border_depthwise "Border" {{.*}} scratch 0
+func.func @main(%x: tensor<1x4x2x9xf32, #ge.layout<NHWC>>, %w: tensor<1x1x25x4xf32>) -> tensor<1x4x2x9xf32, #ge.layout<NHWC>> {
+  %y = fused.conv "Border"(%x, %w) {packed = 4 : i64, tiling = {columns = 4 : i64, full = 0 : i64, rows = 0 : i64, short = 0 : i64}, kernel = array<i64: 5, 5>, strides = array<i64: 1, 1>, pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 1, 1>, group = 4 : i64} : (tensor<1x4x2x9xf32, #ge.layout<NHWC>>, tensor<1x1x25x4xf32>) -> tensor<1x4x2x9xf32, #ge.layout<NHWC>> epilogue(%n: index, %c: index, %i: index, %j: index, %acc: f32, %t: tensor<1x4x2x9xf32, #ge.layout<NHWC>>, %u: tensor<1x1x25x4xf32>) {
+    fused.yield %acc : f32
+  }
+  func.return %y : tensor<1x4x2x9xf32, #ge.layout<NHWC>>
+}
+
+// -----
 // CHECK: 'fused.matmul' "Early" must have a tiling and a packed right side
 // CHECK: hint: run fused-choose-tilings and fused-pack-weights before fused-to-tile
 func.func @main(%x: tensor<8x24xf32>, %w: tensor<24x32xf32>) -> tensor<8x32xf32> {

@@ -10,6 +10,7 @@
 // CHECK:           arith.divf {{.*}}, [[SUM]] : f32
 // CHECK:           tile.lanes
 // CHECK:             tile.store
+// CHECK:         tile.launch @Softmax {{.*}} inplace [0]
 func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
   %y = fused.softmax "Softmax"(%x) {axis = 1 : i64} : (tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
     %v = fused.load %t[%i, %j] : tensor<6x40xf32>
@@ -89,4 +90,40 @@ func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
     fused.yield %s : f32
   }
   func.return %y : tensor<6x40xf32>
+}
+
+// -----
+// A row is written in the last pass, each element after it was read: what is read at that element alone may be overwritten,
+// a row of factors may not, nor what is read at another element of the row.
+// CHECK-LABEL: tile.kernel @Scaled(
+// CHECK:         tile.launch @Scaled {{.*}} inplace [1]
+func.func @main(%r: tensor<40xf32>, %x: tensor<6x40xf32>, %m: tensor<6x40xf32>) -> tensor<6x40xf32> {
+  %y = fused.softmax "Scaled"(%r, %x, %m) {axis = 1 : i64} : (tensor<40xf32>, tensor<6x40xf32>, tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %f: tensor<40xf32>, %t: tensor<6x40xf32>, %u: tensor<6x40xf32>) {
+    %last = arith.constant 39 : index
+    %k = arith.subi %last, %j : index
+    %a = fused.load %t[%i, %j] : tensor<6x40xf32>
+    %b = fused.load %u[%i, %k] : tensor<6x40xf32>
+    %v = arith.addf %a, %b : f32
+    fused.yield %v : f32
+  } epilogue(%i: index, %j: index, %s: f32, %f: tensor<40xf32>, %t: tensor<6x40xf32>, %u: tensor<6x40xf32>) {
+    %g = fused.load %f[%j] : tensor<40xf32>
+    %v = arith.mulf %s, %g : f32
+    fused.yield %v : f32
+  }
+  func.return %y : tensor<6x40xf32>
+}
+
+// -----
+// The same element, but half its size in the result: writing one would overwrite others.
+// CHECK-LABEL: tile.kernel @Narrow(
+// CHECK:         tile.launch @Narrow {{.*}} inplace []
+func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf16> {
+  %y = fused.norm "Narrow"(%x) {axis = 1 : i64, epsilon = 0.00001 : f64, kind = "layer"} : (tensor<6x40xf32>) -> tensor<6x40xf16> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
+    %v = fused.load %t[%i, %j] : tensor<6x40xf32>
+    fused.yield %v : f32
+  } epilogue(%i: index, %j: index, %s: f32, %t: tensor<6x40xf32>) {
+    %v = arith.truncf %s : f32 to f16
+    fused.yield %v : f16
+  }
+  func.return %y : tensor<6x40xf16>
 }
