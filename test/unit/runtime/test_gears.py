@@ -205,13 +205,14 @@ def test_text_of_every_level_compiles_to_the_same_file(name: str, stage: str, tm
     onnx.save(make(), path)
     from gecc.gears import gears_of
 
-    options = {"opt_level": "O2", "target": "host"}
     whole = translate.read(str(path), "onnx", gears=gears_of(gears))
-    translate.write_om(whole, str(tmp_path / "a.om"), **options)
+    translate.write_om(whole, str(tmp_path / "a.om"), opt_level="O2", target="host")
     part = translate.read(str(path), "onnx", gears=gears_of(gears))
-    translate.lower(part, stage, **options)
+    translate.lower(part, stage, opt_level="O2", target="host")
     translate.write_text(part, str(tmp_path / "x.mlir"), elide=False)
-    translate.write_om(translate.read(str(tmp_path / "x.mlir"), "mlir"), str(tmp_path / "b.om"), **options)
+    translate.write_om(
+        translate.read(str(tmp_path / "x.mlir"), "mlir"), str(tmp_path / "b.om"), opt_level="O2", target="host"
+    )
     assert (tmp_path / "a.om").read_bytes() == (tmp_path / "b.om").read_bytes()
 
 
