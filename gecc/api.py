@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gecc.frontend.onnx import Placement
     from gecc.om.reader import Verify
     from gecc.pipeline import AfterPass, MemoryOptions
+    from gecc.precision import Precision, PrecisionReport
     from gecc.report import Report
     from gecc.runtime.cpus import Affinity
     from gecc.runtime.executor import Executor
@@ -52,6 +53,8 @@ class Model:
     om: OmModel
     report: Report | None = None
     """What runs where, and why; None for a model that was not compiled from ONNX here."""
+    precision: PrecisionReport | None = None
+    """Which operations compute in another element type than the model says, and why; None when none was to."""
 
     @property
     def name(self) -> str:
@@ -103,6 +106,7 @@ def compile(
     target: str = "host",
     host: Host = "allow",
     memory: MemoryOptions | None = None,
+    precision: str | Precision | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
 ) -> Model:
@@ -119,6 +123,8 @@ def compile(
     target: the name of a machine description (`gecc.target.TARGETS`), or "host" for the best this machine can run.
     host: whether what has no native form may run on the host (`Model.report` says what does and why), or is refused.
     memory: how the arena is planned (`gecc.pipeline.MemoryOptions`): work spent, a limit in bytes.
+    precision: the element types to compute in: a mode such as "fp16" or "mixed_float16" (`gecc.precision.MODES`), or all
+        that can be said (`gecc.precision.Precision`); by default the model's own. `Model.precision` says what it did.
     switches: passes and rules to do without (`gecc.switches`).
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
 
@@ -132,9 +138,16 @@ def compile(
         ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
     )
     made = compile_module(
-        ctx, module, opt_level=opt_level, target=target, memory=memory, switches=switches, dumps=dumps
+        ctx,
+        module,
+        opt_level=opt_level,
+        target=target,
+        memory=memory,
+        precision=precision,
+        switches=switches,
+        dumps=dumps,
     )
-    return Model(made.om, report)
+    return Model(made.om, report, made.precision)
 
 
 def import_model(
@@ -248,16 +261,30 @@ def compile_module(
     opt_level: str | int = "O2",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    precision: str | Precision | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
     after: AfterPass | None = None,
 ) -> Model:
     """Compile a module of any level, which is used up. Raises as `compile` does."""
     from gecc.codegen.emit import emit
+    from gecc.precision.report import listening
     from gecc.weights import store_of
 
-    lower(ctx, module, opt_level=opt_level, target=target, memory=memory, switches=switches, dumps=dumps, after=after)
-    return Model(emit(module, store_of(ctx)))
+    found: list[PrecisionReport] = []
+    with listening(found.append, tells=False):
+        lower(
+            ctx,
+            module,
+            opt_level=opt_level,
+            target=target,
+            memory=memory,
+            precision=precision,
+            switches=switches,
+            dumps=dumps,
+            after=after,
+        )
+    return Model(emit(module, store_of(ctx)), precision=found[-1] if found else None)
 
 
 def lower(
@@ -268,6 +295,7 @@ def lower(
     stage: str = "om",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    precision: str | Precision | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
     after: AfterPass | None = None,
@@ -282,6 +310,7 @@ def lower(
     from gecc.dumps import Dumps
     from gecc.errors import PassError
     from gecc.om_ir import note_options
+    from gecc.precision import Precision
     from gecc.rewrite import switched_off
     from gecc.switches import Switches
     from gecc.text import ELIDED
@@ -294,7 +323,9 @@ def lower(
     name = target_name(target)
     level = f"O{opt_level}" if isinstance(opt_level, int) else opt_level
     start = pipeline.stage_of(module)
-    specs = [spec for spec in pipeline.specs_for(module, level, stage) if spec not in switches.passes]
+    wanted = precision if isinstance(precision, Precision) else Precision(precision or "origin")
+    specs = pipeline.with_precision(pipeline.specs_for(module, level, stage), wanted)
+    specs = tuple(spec for spec in specs if spec not in switches.passes)
     if start == "ge":
         from gecc.frontend.onnx.inputs import require_static
 
@@ -307,7 +338,8 @@ def lower(
     def done(step: str, module: ModuleOp) -> None:
         i = next(place)
         if i == len(specs) - 1 and stage == "om":
-            note_options(module, " ".join([f"-{level} --target={name}", *memory.flags, *switches.flags]))
+            flags = (*memory.flags, *wanted.flags, *switches.flags)
+            note_options(module, " ".join([f"-{level} --target={name}", *flags]))
         dumps.write(step.partition("{")[0], ctx, module, ends=i in ends, last=i == len(specs) - 1)
         if after is not None:
             after(step, module)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from gecc.gears import Gears
     from gecc.pipeline import AfterPass, MemoryOptions
+    from gecc.precision import Precision
     from gecc.report import Report
     from gecc.switches import Switches
 
@@ -113,13 +114,28 @@ def read_text(ctx: Context, path: str) -> ModuleOp:
     return module
 
 
-def lower(subject: Subject, stage: str, *, opt_level: str, target: str, memory: MemoryOptions | None = None) -> None:
+def lower(
+    subject: Subject,
+    stage: str,
+    *,
+    opt_level: str,
+    target: str,
+    memory: MemoryOptions | None = None,
+    precision: Precision | None = None,
+) -> None:
     """Run passes up to the end of a stage. Raises as `gecc.api.lower` does."""
-    api.lower(subject.ctx, subject.as_module(), opt_level=opt_level, stage=stage, target=target, memory=memory)
+    module = subject.as_module()
+    api.lower(subject.ctx, module, opt_level=opt_level, stage=stage, target=target, memory=memory, precision=precision)
 
 
 def memory_report(
-    subject: Subject, path: str, *, opt_level: str, target: str, memory: MemoryOptions | None = None
+    subject: Subject,
+    path: str,
+    *,
+    opt_level: str,
+    target: str,
+    memory: MemoryOptions | None = None,
+    precision: Precision | None = None,
 ) -> str:
     """Plan the memory of a model and tell of the plan: as a page for a path that ends in .html, a picture for .svg, else
     as text. The subject is then at the stage "buffer". Raises CliError for an om, whose memory was planned before."""
@@ -128,7 +144,7 @@ def memory_report(
 
     if subject.om is not None:
         raise CliError("--memory-report takes what is still to be compiled, found an om")
-    lower(subject, "buffer", opt_level=opt_level, target=target, memory=memory)
+    lower(subject, "buffer", opt_level=opt_level, target=target, memory=memory, precision=precision)
     module = subject.as_module()
     report = report_of(module)
     match Path(path).suffix:
@@ -148,6 +164,7 @@ def write_om(
     opt_level: str,
     target: str,
     memory: MemoryOptions | None = None,
+    precision: Precision | None = None,
     switches: Switches | None = None,
     after: AfterPass | None = None,
     key: str | None = None,
@@ -164,6 +181,7 @@ def write_om(
             opt_level=opt_level,
             target=target,
             memory=memory,
+            precision=precision,
             switches=switches,
             after=after,
         ).om

@@ -34,6 +34,7 @@ from gecc.tools.cli import (
 )
 
 if TYPE_CHECKING:
+    from gecc.precision import PrecisionReport
     from gecc.translate import Form, Subject
 
 EPILOG = """\
@@ -94,6 +95,13 @@ def make_parser() -> argparse.ArgumentParser:
     add_compile_options(parser)
     add_gear_options(parser)
     add_memory_options(parser)
+    parser.add_argument(
+        "--precision",
+        default="origin",
+        metavar="MODE",
+        help="element types to compute in: origin (the model's, the default), fp16, fp32, cube_fp16, cube_fp16in_fp32out, "
+        "mixed_float16, mixed_bfloat16; what was changed, and why, is said on stderr",
+    )
     parser.add_argument("--stage", choices=STAGES, help="with text and ONNX: run passes to the end of this stage")
     return parser
 
@@ -112,6 +120,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
         return run(given)
     from gecc import translate
+    from gecc.precision.report import listening
 
     args = make_parser().parse_args(given)
     output: str | None = args.output
@@ -142,16 +151,23 @@ def _run(argv: Sequence[str] | None) -> int:
     subject = _read(args, source)
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
-    options = {"opt_level": opt_level(args), "target": args.target, "memory": memory_options(args)}
+    options = _options(args)
+    if not options["precision"].changes_nothing:
+        if subject.om is not None:
+            raise CliError("--precision is about what is still to be compiled, the input is an om")
+        if result != "om" and args.stage is None and args.level is None:
+            raise CliError("--precision takes effect when passes run", hint="add --stage, or -O")
     if args.memory_report is not None:
         if result != "om":
             raise CliError(f"--memory-report is about what becomes an om, the output is {result}")
         _report_memory(args, subject, options)
     if output is not None and result == "om":
-        print(translate.write_om(subject, output, key=args.sign, external=args.external_weight, **options))
+        with listening(_tell):
+            print(translate.write_om(subject, output, key=args.sign, external=args.external_weight, **options))
         return 0
     if args.stage or args.level is not None:
-        translate.lower(subject, args.stage or "om", **options)
+        with listening(_tell):
+            translate.lower(subject, args.stage or "om", **options)
     if output is not None and result == "onnx":
         print(translate.write_onnx(subject, output))
         return 0
@@ -191,8 +207,24 @@ def _memory(args: argparse.Namespace, source: Form) -> int:
     """The report alone, without an om."""
 
     subject = _read(args, source)
-    _report_memory(args, subject, {"opt_level": opt_level(args), "target": args.target, "memory": memory_options(args)})
+    _report_memory(args, subject, _options(args))
     return 0
+
+
+def _tell(report: PrecisionReport) -> None:
+    print(report.short(), file=sys.stderr)
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    """How to compile."""
+    from gecc.precision import Precision
+
+    return {
+        "opt_level": opt_level(args),
+        "target": args.target,
+        "memory": memory_options(args),
+        "precision": Precision(args.precision),
+    }
 
 
 def _report_memory(args: argparse.Namespace, subject: Subject, options: dict[str, Any]) -> None:

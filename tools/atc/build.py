@@ -12,6 +12,7 @@ from gecc.errors import CliError
 from gecc.tools.atc.command import Command
 from gecc.tools.atc.inputs import input_shapes
 from gecc.tools.atc.model import model_file, out_nodes
+from gecc.tools.atc.precision import precision, tell
 from gecc.tools.atc.switching import switches
 from gecc.tools.atc.told import KernelTexts, Told, told, write_statistics
 from gecc.tools.cli import host, input_values, memory_options, opt_level
@@ -26,6 +27,7 @@ LEVELS = {"O0": "O0", "O1": "O1", "O2": "O2", "O3": "O2"}
 def build(command: Command) -> int:
     """Compile; returns the exit code. Raises GeccError of the kind that fits."""
     from gecc import translate
+    from gecc.precision.report import listening
     from gecc.rewrite import counting
 
     path = model_file(command, "mode 0 compiles it")
@@ -49,10 +51,12 @@ def build(command: Command) -> int:
     )
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
+    wanted = precision(command)
     log = Told(command["log"] or "null")
     with ExitStack() as stack:
         counts = stack.enter_context(counting()) if command["export_compile_stat"] != "0" else None
         stack.enter_context(told(log))
+        stack.enter_context(listening(tell))
 
         def after(step: str, module: ModuleOp) -> None:
             log.after(step, module)
@@ -67,6 +71,7 @@ def build(command: Command) -> int:
             opt_level=level,
             target=own.target,
             memory=memory,
+            precision=wanted,
             switches=off,
             after=after,
         )
