@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
 
+    from gecc.gears import Gears
     from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.precision import Precision
     from gecc.report import Report
@@ -65,18 +66,20 @@ def read(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    gears: Gears | None = None,
     outputs: Sequence[str] | None = None,
     host: api.Host = "allow",
 ) -> Subject:
-    """Read a model. Raises GeccError of the kind that fits, ParseError for text that is no module."""
+    """Read a model; with `gears`, which hold the input shapes, one of all of them. Raises GeccError of the kind that fits, ParseError for text that is no module."""
     from gecc.context import make_context
 
-    if (input_shapes or input_values) and form != "onnx":
-        what = "input shapes" if input_shapes else "input values"
+    if (input_shapes or input_values or gears) and form != "onnx":
+        what = "gears" if gears else "input shapes" if input_shapes else "input values"
         raise CliError(f"{what} are for ONNX models; the sizes in '{path}' are fixed")
     match form:
         case "onnx":
-            return read_onnx(path, input_shapes, input_values=input_values, outputs=outputs, host=host)
+            shapes = None if gears is not None else input_shapes
+            return read_onnx(path, shapes, input_values=input_values, gears=gears, outputs=outputs, host=host)
         case "om":
             from gecc.om.reader import read
 
@@ -94,6 +97,7 @@ def read_onnx(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     outputs: Sequence[str] | None = None,
     host: api.Host = "allow",
 ) -> Subject:
@@ -102,7 +106,7 @@ def read_onnx(
 
     ctx = make_context()
     module, report = api.import_reported(
-        ctx, model, input_shapes, input_values=input_values, outputs=outputs, host=host
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
     )
     return Subject(ctx, module, report=report)
 
