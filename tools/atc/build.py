@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command, warn
+from gecc.tools.atc.command import Command, make_folder_of, warn
 from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import model_file, out_nodes
 from gecc.tools.atc.precision import precision, tell
@@ -52,6 +52,7 @@ def build(command: Command) -> int:
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
     wanted = precision(command)
+    make_folder_of(output)
     log = Told(command["log"] or "null")
     with ExitStack() as stack:
         counts = stack.enter_context(counting()) if command["export_compile_stat"] != "0" else None
