@@ -17,6 +17,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gecc.errors import CliError
+from gecc.om.gears import gear_shapes
 from gecc.om.records import IoDesc, OmModel
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from gecc.dumps import Dumps
     from gecc.errors import UnsupportedError
+    from gecc.frontend.onnx import Placement
     from gecc.om.reader import Verify
     from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.precision import Precision, PrecisionReport
@@ -66,13 +68,18 @@ class Model:
 
     @property
     def inputs(self) -> tuple[IoDesc, ...]:
-        """Names, element types and shapes of the inputs, in order."""
+        """Names, element types and shapes (with gears -1 where they differ) of the inputs, in order."""
         return self.om.inputs
 
     @property
     def outputs(self) -> tuple[IoDesc, ...]:
-        """Names, element types and shapes of the outputs, in order."""
+        """Names, element types and shapes (with gears -1 where they differ) of the outputs, in order."""
         return self.om.outputs
+
+    @property
+    def gears(self) -> tuple[Mapping[str, tuple[int, ...]], ...]:
+        """The shapes of the inputs in each gear, by name; () for a model without gears."""
+        return gear_shapes(self.om)
 
     def save(self, path: str | os.PathLike[str], *, external_weights: bool = False) -> None:
         """Write the om file, all or nothing; with `external_weights` its weights into a file beside it, which models with
@@ -93,6 +100,7 @@ def compile(
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     outputs: Sequence[str] | None = None,
     opt_level: str | int = "O2",
     target: str = "host",
@@ -109,6 +117,9 @@ def compile(
     """Compile an ONNX model.
 
     input_shapes: sizes for the inputs whose dimensions the model leaves open, by input name.
+    gears: 2 to 100 shapes for the inputs, by name; the model then runs in all of them, and the shapes of the arrays that a
+        run is given choose. Inputs that a gear does not name have their shape in `input_shapes`, where -1 stands for what
+        gears give. `gecc.batch_gears`, `image_gears` and `dims_gears` make gears from sizes alone.
     input_values: values of inputs that are the same in every run, by name; they may decide shapes. The model then has no
         such input any more, and an executor that is given one of another value refuses.
     outputs: what to compute instead of the model's own outputs, in order: names of tensors, or `node:0` for a node's.
@@ -132,7 +143,9 @@ def compile(
     from gecc.context import make_context
 
     ctx = make_context()
-    module, report = import_reported(ctx, model, input_shapes, input_values=input_values, outputs=outputs, host=host)
+    module, report = import_reported(
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
+    )
     prepare(ctx, module, Borders(aipp, input_format, input_types or {}, output_types))
     made = compile_module(
         ctx,
@@ -153,11 +166,14 @@ def import_model(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> ModuleOp:
     """An ONNX model as a module of the ge level, its weights in the store of `ctx`. Raises as `compile` does."""
-    return import_reported(ctx, model, input_shapes, input_values=input_values, outputs=outputs, host=host)[0]
+    return import_reported(
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
+    )[0]
 
 
 def import_reported(
@@ -166,6 +182,7 @@ def import_reported(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> tuple[ModuleOp, Report]:
@@ -173,25 +190,53 @@ def import_reported(
     from xdsl.dialects.builtin import StringAttr
 
     from gecc.errors import CliError
-    from gecc.frontend.onnx import Placement, import_onnx
     from gecc.report import make_report
     from gecc.rewrite import location_names
 
     if host not in ("allow", "forbid"):
         raise CliError(f"host is {host!r}, expected 'allow' or 'forbid'")
     placements: list[Placement] = []
-    module = import_onnx(
-        ctx,
-        model,
-        input_shapes=input_shapes,
-        input_values=input_values,
-        outputs=outputs,
-        host=host == "allow",
-        placements=placements,
-    )
+    module = _import(ctx, model, input_shapes, input_values, gears, outputs, host, placements)
     graph = location_names(module)
     module.attributes[MODEL_NAME] = StringAttr(graph[0] if graph else "main")
     return module, make_report(module, placements)
+
+
+def _import(
+    ctx: Context,
+    model: Source,
+    input_shapes: Mapping[str, Sequence[int]] | None,
+    input_values: Mapping[str, Any] | None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None,
+    outputs: Sequence[str] | None,
+    host: Host,
+    placements: list[Placement],
+) -> ModuleOp:
+    from gecc.frontend.onnx import import_gears, import_onnx
+    from gecc.gears import gears_of
+
+    allow = host == "allow"
+    if gears is None:
+        return import_onnx(
+            ctx,
+            model,
+            input_shapes=input_shapes,
+            input_values=input_values,
+            outputs=outputs,
+            host=allow,
+            placements=placements,
+        )
+    chosen = gears_of(gears, input_shapes)
+    return import_gears(
+        ctx,
+        model,
+        chosen,
+        chosen.kind,
+        input_values=input_values,
+        outputs=outputs,
+        host=allow,
+        placements=placements,
+    )
 
 
 def check(
@@ -199,6 +244,7 @@ def check(
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> tuple[Report, UnsupportedError | None]:
@@ -208,20 +254,11 @@ def check(
     """
     from gecc.context import make_context
     from gecc.errors import UnsupportedError
-    from gecc.frontend.onnx import Placement, import_onnx
     from gecc.report import Report, make_report
 
     placements: list[Placement] = []
     try:
-        module = import_onnx(
-            make_context(),
-            model,
-            input_shapes=input_shapes,
-            input_values=input_values,
-            outputs=outputs,
-            host=host == "allow",
-            placements=placements,
-        )
+        module = _import(make_context(), model, input_shapes, input_values, gears, outputs, host, placements)
     except UnsupportedError as error:
         return Report(tuple(placements), None), error
     return make_report(module, placements), None

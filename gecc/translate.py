@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
 
+    from gecc.gears import Gears
     from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.precision import Precision
     from gecc.report import Report
@@ -65,20 +66,22 @@ def read(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    gears: Gears | None = None,
     outputs: Sequence[str] | None = None,
     host: api.Host = "allow",
 ) -> Subject:
-    """Read a model. Raises GeccError of the kind that fits, ParseError for text that is no module."""
+    """Read a model; with `gears`, which hold the input shapes, one of all of them. Raises GeccError of the kind that fits, ParseError for text that is no module."""
     from gecc.context import make_context
 
-    if (input_shapes or input_values) and form != "onnx":
-        what = "input shapes" if input_shapes else "input values"
+    if (input_shapes or input_values or gears) and form != "onnx":
+        what = "gears" if gears else "input shapes" if input_shapes else "input values"
         raise CliError(f"{what} are for ONNX models; the sizes in '{path}' are fixed")
     ctx = make_context()
     match form:
         case "onnx":
+            shapes = None if gears is not None else input_shapes
             module, report = api.import_reported(
-                ctx, path, input_shapes, input_values=input_values, outputs=outputs, host=host
+                ctx, path, shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
             )
             return Subject(ctx, module, report=report)
         case "om":

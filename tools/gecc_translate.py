@@ -22,7 +22,9 @@ from gecc.errors import CliError
 from gecc.tools.cli import (
     FAILED,
     add_compile_options,
+    add_gear_options,
     add_memory_options,
+    gears,
     host,
     input_shapes,
     input_values,
@@ -91,6 +93,7 @@ def make_parser() -> argparse.ArgumentParser:
         "run nowhere",
     )
     add_compile_options(parser)
+    add_gear_options(parser)
     add_memory_options(parser)
     parser.add_argument(
         "--precision",
@@ -145,7 +148,7 @@ def _run(argv: Sequence[str] | None) -> int:
         raise CliError(f"--external-weight is about om files, the output is {result}")
     if args.stage and result == "om":
         raise CliError("--stage is about text and ONNX, the output is om")
-    subject = translate.read(args.input, source, input_shapes(args), input_values=input_values(args), host=host(args))
+    subject = _read(args, source)
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
     options = _options(args)
@@ -173,6 +176,14 @@ def _run(argv: Sequence[str] | None) -> int:
     return 0
 
 
+def _read(args: argparse.Namespace, source: Form) -> Subject:
+    from gecc import translate
+
+    chosen = gears(args)
+    shapes = input_shapes(args) if chosen is None else None
+    return translate.read(args.input, source, shapes, input_values=input_values(args), gears=chosen, host=host(args))
+
+
 def _check(args: argparse.Namespace, source: str) -> int:
     from gecc import api
 
@@ -180,8 +191,10 @@ def _check(args: argparse.Namespace, source: str) -> int:
         raise CliError(f"--check is for ONNX models, '{args.input}' is {source}")
     if args.output is not None or args.stage is not None:
         raise CliError("--check writes nothing and runs no passes", hint="leave out -o and --stage")
+    chosen = gears(args)
+    shapes = input_shapes(args) if chosen is None else None
     report, error = api.check(
-        args.input, input_shapes=input_shapes(args), input_values=input_values(args), host=host(args)
+        args.input, input_shapes=shapes, input_values=input_values(args), gears=chosen, host=host(args)
     )
     print(report.full())
     if error is not None:
@@ -192,9 +205,8 @@ def _check(args: argparse.Namespace, source: str) -> int:
 
 def _memory(args: argparse.Namespace, source: Form) -> int:
     """The report alone, without an om."""
-    from gecc import translate
 
-    subject = translate.read(args.input, source, input_shapes(args), input_values=input_values(args), host=host(args))
+    subject = _read(args, source)
     _report_memory(args, subject, _options(args))
     return 0
 

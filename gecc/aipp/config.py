@@ -248,13 +248,14 @@ class _Reader:
         ):
             if value % step:
                 raise self._error(field, f"{field} is {value}, expected an even number for {form.name}")
-        for field, start, size, whole in (
-            ("crop_size_h", top, height, self.params.src_image_size_h),
-            ("crop_size_w", left, width, self.params.src_image_size_w),
+        for field, begin, start, size, whole in (
+            ("crop_size_h", "load_start_pos_h", top, height, self.params.src_image_size_h),
+            ("crop_size_w", "load_start_pos_w", left, width, self.params.src_image_size_w),
         ):
             if start + size > whole:
                 raise self._error(
-                    field, f"the crop goes from {start} to {start + size}, but the picture has {whole} ({field})"
+                    field if size else begin,
+                    f"the crop goes from {start} to {start + size}, but the picture has {whole} ({field})",
                 )
             if not size and self.params.padding:
                 raise self._error(field, f"{field} is needed when the picture is padded as well")

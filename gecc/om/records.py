@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TypeAlias
 
-SCHEMA = 2
-"""Version of this module's encoding in the container. A reader refuses a greater one. 2 added jumps, host calls and the bond."""
+SCHEMA = 3
+"""Version of this module's encoding in the container. A reader refuses a greater one. 2 added jumps, host calls and the bond,
+3 gears."""
 
 ALIGNMENT = 64
 """Alignment of the arena's base and of the weights' base in memory."""
@@ -59,6 +60,8 @@ class Space(IntEnum):
     """The caller's array for graph input `index`, read only."""
     OUTPUT = 3
     """The caller's array for graph output `index`."""
+    GEAR = 4
+    """The number of the run's gear, an integer of `GEAR_SIZE` bytes that the runtime writes; for a switch alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,9 @@ class SwitchTask:
 SWITCH_SIZES = (1, 4, 8)
 """Bytes that the index of a switch may have."""
 
+GEAR_SIZE = 8
+"""Bytes of the number of a gear."""
+
 
 @dataclass(frozen=True, slots=True)
 class HostTensor:
@@ -232,6 +238,8 @@ class Source:
 class IoDesc:
     """A graph input or output: ONNX name, element type, static shape. `source` (outputs only) is what computes it.
 
+    In a model with gears `shapes` are those of each gear, and `shape` has -1 where they differ.
+
     With a `slot` of 0 or more it is a Python object in that slot of the run: `dtype` is then its ONNX type, `shape` what
     is known of its extents (-1: unknown).
     """
@@ -241,11 +249,19 @@ class IoDesc:
     shape: tuple[int, ...]
     source: Source | None = None
     slot: int = -1
+    shapes: tuple[tuple[int, ...], ...] = ()
 
     @property
     def nbytes(self) -> int:
-        """Bytes of a dense array of this type; an object has none."""
-        return math.prod(self.shape) * ITEMSIZE[self.dtype] if self.slot < 0 else 0
+        """Bytes of a dense array of this type, of the greatest in a model with gears; an object has none."""
+        if self.slot >= 0:
+            return 0
+        return max(map(math.prod, self.shapes or (self.shape,))) * ITEMSIZE[self.dtype]
+
+
+def joined_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """One shape for several of one rank: -1 where they differ."""
+    return tuple(sizes[0] if len(set(sizes)) == 1 else -1 for sizes in zip(*shapes, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

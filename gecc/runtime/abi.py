@@ -85,6 +85,8 @@ CONTROL_NEXT = 208
 """Set by rank 0 before it leaves: index of the host call at which all ranks stopped, or the number of tasks."""
 CONTROL_TARGETS = 216
 """Two words, used in turn, in which rank 0 publishes where a switch leads: a rank may still read the one before."""
+CONTROL_GEAR = 248
+"""The number of the gear of the run, for the switch that begins a model with gears. Code finds it by its address."""
 CONTROL_BYTES = 256
 
 # Task record.

@@ -35,7 +35,7 @@ class TaskTable:
     """Records, argument words and shares of a verified model's tasks, in pages that `get` makes and its owner closes.
 
     entries  the address of each kernel
-    bases    addresses of arena and weights
+    bases    addresses of arena, weights and the number of the gear
     """
 
     def __init__(

@@ -17,6 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from gecc.dialects import ge
 from gecc.dialects.ge.types import f32, i32, row_major, ui8
 from gecc.errors import CliError
+from gecc.gear_module import main_functions
 from gecc.rewrite import name_location
 
 if TYPE_CHECKING:
@@ -69,24 +70,23 @@ def insert(module: ModuleOp, configs: Sequence[Aipp], input_format: str) -> None
     """Insert what `configs` say. Raises CliError as the pass does."""
     if input_format not in CHANNELS:
         raise CliError(f"AIPP makes inputs of NCHW or NHWC, the input format is {input_format}")
-    function = next(f for f in module.ops if isinstance(f, FuncOp) and f.sym_name.data == "main")
-    seen: dict[int, str] = {}
-    chosen = [(_place(function, config), config) for config in configs]
-    for place, config in chosen:
-        if place in seen:
-            raise CliError(
-                f"E10052: two aipp_op are about input '{_names(function)[place]}'", where=config.where, hint=seen[place]
-            )
-        seen[place] = f"the other one is at {config.where}"
-    for place, config in chosen:
-        _Inserter(function, place, config, input_format).run()
-    kind = FunctionType.from_lists([a.type for a in function.body.block.args], list(function.function_type.outputs))
-    function.function_type = kind
+    for function in main_functions(module):
+        seen: dict[int, str] = {}
+        chosen = [(_place(function, config), config) for config in configs]
+        for place, config in chosen:
+            if place in seen:
+                name = _names(function)[place]
+                raise CliError(f"E10052: two aipp_op are about input '{name}'", where=config.where, hint=seen[place])
+            seen[place] = f"the other one is at {config.where}"
+        for place, config in chosen:
+            _Inserter(function, place, config, input_format).run()
+        types = [a.type for a in function.body.block.args]
+        function.function_type = FunctionType.from_lists(types, list(function.function_type.outputs))
 
 
 def inputs_of(module: ModuleOp, configs: Sequence[Aipp]) -> list[str]:
     """Names of the inputs that configurations are about. Raises CliError for one that the model has not."""
-    function = next(f for f in module.ops if isinstance(f, FuncOp) and f.sym_name.data == "main")
+    function = main_functions(module)[0]
     return [_names(function)[_place(function, config)] for config in configs]
 
 

@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from gecc.dialects import ge
 from gecc.dialects.ge.types import bf16, elem, f16, f32, f64, i8, i16, i32, i64, like, tensor, ui8, ui16, ui32, ui64
 from gecc.errors import CliError
+from gecc.gear_module import main_functions
 from gecc.rewrite import fuse_locations
 
 ELEMENTS: dict[str, Attribute] = {
@@ -63,7 +64,10 @@ class SetIoTypes(ModulePass):
     outputs: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        function = next(f for f in op.ops if isinstance(f, FuncOp) and f.sym_name.data == "main")
+        for function in main_functions(op):
+            self._set(function)
+
+    def _set(self, function: FuncOp) -> None:
         block = function.body.block
         ret = block.last_op
         assert isinstance(ret, ReturnOp)
