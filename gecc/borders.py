@@ -73,6 +73,14 @@ def prepare(ctx: Context, module: ModuleOp, borders: Borders) -> None:
     run_passes(ctx, module, passes, locations=has_provenance(module))
 
 
+def outputs_of(module: ModuleOp) -> list[str]:
+    """The names of a module's outputs."""
+    from gecc.gear_module import main_functions
+    from gecc.interp.base import output_names
+
+    return list(output_names(main_functions(module)[0]))
+
+
 def _refuse_both(module: ModuleOp, borders: Borders) -> None:
     from gecc.aipp import aipp_of, read_aipp
     from gecc.passes.ge.insert_aipp import inputs_of

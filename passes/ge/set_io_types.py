@@ -17,7 +17,7 @@ from gecc.dialects import ge
 from gecc.dialects.ge.types import bf16, elem, f16, f32, f64, i8, i16, i32, i64, like, tensor, ui8, ui16, ui32, ui64
 from gecc.errors import CliError
 from gecc.gear_module import main_functions
-from gecc.rewrite import fuse_locations
+from gecc.rewrite import fuse_locations, name_location
 
 ELEMENTS: dict[str, Attribute] = {
     **dict.fromkeys(("fp32", "float32", "float", "f32"), f32),
@@ -74,8 +74,8 @@ class SetIoTypes(ModulePass):
         inputs, outputs = _names(function, "input", len(block.args)), _names(function, "output", len(ret.operands))
         for place, kind in _wanted(self.inputs, inputs, "input").items():
             _check(function, "input", place, inputs[place], block.args[place])
-            _set_input(block.args[place], kind)
-        if len(self.outputs) == 1 and _element(self.outputs[0]) is not None:
+            _set_input(block.args[place], kind, inputs[place])
+        if len(self.outputs) == 1 and ":" not in self.outputs[0]:
             wanted = dict.fromkeys(range(len(outputs)), _known(self.outputs[0], self.outputs[0]))
         else:
             wanted = _wanted(self.outputs, outputs, "output")
@@ -135,14 +135,12 @@ def _check(function: FuncOp, what: str, place: int, name: str, value: SSAValue) 
         raise CliError(f"{what} '{name}' is {value.type}: only tensors of numbers have an element type to choose")
 
 
-def _set_input(argument: SSAValue, kind: Attribute) -> None:
+def _set_input(argument: SSAValue, kind: Attribute, name: str) -> None:
     before = elem(argument)
     if before == kind:
         return
     made = ge.Cast(argument, before)
-    users = list(argument.uses)
-    first = users[0].operation if users else None
-    made.location = fuse_locations([] if first is None else [first.location])
+    made.location = name_location(name)
     Rewriter.insert_op(made, InsertPoint.at_start(argument.owner))  # pyright: ignore[reportArgumentType]
     argument.replace_uses_with_if(made.result, lambda use: use.operation is not made)
     argument._type = like(tensor(argument), element=kind)

@@ -107,7 +107,7 @@ SIZE = ("src_image_size_h: 6", "src_image_size_w: 8")
         (op("crop: true"), 4, "crop needs src_image_size_h"),
         (op("padding: true"), 4, "padding needs src_image_size_h"),
         (op(*SIZE, "crop: true", "load_start_pos_h: 5", "crop_size_h: 2"), 8, "goes from 5 to 7, but the picture has 6"),
-        (op(*SIZE, "crop: true", "load_start_pos_w: 9"), 6, "load_start_pos_w|goes from 9"),
+        (op(*SIZE, "crop: true", "load_start_pos_w: 9"), 7, "goes from 9"),
         (op(*SIZE, "crop: true", "load_start_pos_w: 1", form="YUV420SP_U8"), 7, "load_start_pos_w is 1, expected an even"),
         (op(*SIZE, "crop: true", "padding: true", "crop_size_h: 2"), 1, "crop_size_w is needed"),
         (op("rbuv_swap_switch: true", form="YUV400_U8"), 4, "no colours to swap"),
