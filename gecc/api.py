@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gecc.dumps import Dumps
     from gecc.errors import UnsupportedError
-    from gecc.frontend.onnx import Placement
+    from gecc.frontend.onnx import OnnxModel, Placement
     from gecc.om.reader import Verify
     from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.precision import Precision, PrecisionReport
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from gecc.runtime.executor import Executor
     from gecc.switches import Switches
 
-Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
-"""An ONNX model: a file, its bytes, or the message itself."""
+Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto | OnnxModel"
+"""An ONNX model: a file, its bytes, the message itself, or what `gecc.frontend.onnx.load_model` has read."""
 
 Host: TypeAlias = Literal["allow", "forbid"]
 """Whether nodes without a native form may run on the host, by the package onnx."""

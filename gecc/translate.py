@@ -76,23 +76,39 @@ def read(
     if (input_shapes or input_values or gears) and form != "onnx":
         what = "gears" if gears else "input shapes" if input_shapes else "input values"
         raise CliError(f"{what} are for ONNX models; the sizes in '{path}' are fixed")
-    ctx = make_context()
     match form:
         case "onnx":
             shapes = None if gears is not None else input_shapes
-            module, report = api.import_reported(
-                ctx, path, shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
-            )
-            return Subject(ctx, module, report=report)
+            return read_onnx(path, shapes, input_values=input_values, gears=gears, outputs=outputs, host=host)
         case "om":
             from gecc.om.reader import read
 
-            return Subject(ctx, om=read(path, verify="full"))
+            return Subject(make_context(), om=read(path, verify="full"))
         case "mlir":
             from gecc.report import report_of
 
+            ctx = make_context()
             module = read_text(ctx, path)
             return Subject(ctx, module, report=report_of(module))
+
+
+def read_onnx(
+    model: api.Source,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    *,
+    input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
+    outputs: Sequence[str] | None = None,
+    host: api.Host = "allow",
+) -> Subject:
+    """Read an ONNX model, which may be a message. Raises as `gecc.api.compile` does."""
+    from gecc.context import make_context
+
+    ctx = make_context()
+    module, report = api.import_reported(
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
+    )
+    return Subject(ctx, module, report=report)
 
 
 def read_text(ctx: Context, path: str) -> ModuleOp:
