@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command
+from gecc.tools.atc.command import Command, warn
 
 if TYPE_CHECKING:
     from gecc.borders import Borders
@@ -26,7 +25,7 @@ def borders(command: Command, path: str, outputs: Sequence[str]) -> Borders:
         from gecc.aipp import read_aipp
 
         for line in (line for op in read_aipp(config) for line in op.warnings):
-            print(f"warning: {line}", file=sys.stderr)
+            warn(line)
     return Borders(
         config,
         "NCHW",
