@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gecc.errors import CliError
 from gecc.om.gears import gear_shapes
-from gecc.om.records import IoDesc, OmModel
+from gecc.om.records import IoDesc, KernelForm, OmModel
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -113,6 +113,7 @@ def compile(
     output_types: str | Mapping[str, str] | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
+    kernels: KernelForm = "native",
 ) -> Model:
     """Compile an ONNX model.
 
@@ -135,6 +136,7 @@ def compile(
     output_types: the element type of all outputs, or element types by name.
     switches: passes and rules to do without (`gecc.switches`).
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
+    kernels: "native" is machine code for the target; "portable" is code that `load` checks and compiles (docs/portable.md).
 
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
     compiled, ShapeError for sizes missing or in conflict, CodegenError when machine code cannot be made.
@@ -156,6 +158,7 @@ def compile(
         precision=precision,
         switches=switches,
         dumps=dumps,
+        kernels=kernels,
     )
     return Model(made.om, report, made.precision)
 
@@ -274,13 +277,19 @@ def compile_module(
     precision: str | Precision | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
+    kernels: KernelForm | None = None,
     after: AfterPass | None = None,
 ) -> Model:
-    """Compile a module of any level, which is used up. Raises as `compile` does."""
+    """Compile a module of any level, which is used up; without `kernels` those of a finished om stay what they are.
+
+    Raises as `compile` does, PassError for a finished om whose kernels have the other form.
+    """
     from gecc.codegen.emit import emit
     from gecc.precision.report import listening
     from gecc.weights import store_of
 
+    if kernels not in (None, "native", "portable"):
+        raise CliError(f"kernels is {kernels!r}, expected 'native' or 'portable'")
     found: list[PrecisionReport] = []
     with listening(found.append, tells=False):
         lower(
@@ -294,7 +303,7 @@ def compile_module(
             dumps=dumps,
             after=after,
         )
-    return Model(emit(module, store_of(ctx)), precision=found[-1] if found else None)
+    return Model(emit(module, store_of(ctx), kernels), precision=found[-1] if found else None)
 
 
 def lower(
@@ -389,6 +398,7 @@ def load(
     verify: Verify = "fast",
     trust: Sequence[str | os.PathLike[str]] = (),
     poison: bool = False,
+    target: str = "host",
 ) -> Executor:
     """Make a compiled model ready to run: an om file, or a `Model` that was just compiled.
 
@@ -397,16 +407,33 @@ def load(
     verify: "full" also hashes the weights' bytes of a file.
     trust: files of public keys (PEM, Ed25519): one of them must have signed the file.
     poison: fill memory that holds nothing with NaN before every phase, to show that nothing reads it; slow, on one rank.
+    target: of a portable om, for what to compile it; "host" is what it was tiled for if this machine runs that, else the
+        best that it runs.
 
     Raises OmError for a file that is damaged, for another machine or of another version, InputError for threads or
-    affinity that cannot be had.
+    affinity that cannot be had. A portable om needs the compiler, and is a CodegenError when its kernels are none.
     """
     from gecc.runtime import executor
+
+    def compile_kernels(om: OmModel, where: str) -> OmModel:
+        from gecc.codegen.portable import compile_model
+
+        return compile_model(om, where, target)
 
     if isinstance(model, Model):
         model = model.om
     if isinstance(model, OmModel):
         if trust:
             raise CliError("only a file can be signed, found a model in memory")
-        return executor.Executor(model, threads=threads, affinity=affinity, poison=poison)
-    return executor.load(model, threads=threads, affinity=affinity, verify=verify, trust=trust, poison=poison)
+        return executor.Executor(
+            model, threads=threads, affinity=affinity, poison=poison, compile_kernels=compile_kernels
+        )
+    return executor.load(
+        model,
+        threads=threads,
+        affinity=affinity,
+        verify=verify,
+        trust=trust,
+        poison=poison,
+        compile_kernels=compile_kernels,
+    )

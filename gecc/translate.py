@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from gecc import api
 from gecc.errors import CliError, InvalidModelError
 from gecc.files import whole_file, write_whole
-from gecc.om.records import OmModel
+from gecc.om.records import KernelForm, OmModel
 
 if TYPE_CHECKING:
     from xdsl.context import Context
@@ -180,6 +180,7 @@ def write_om(
     opt_level: str,
     target: str,
     memory: MemoryOptions | None = None,
+    kernels: KernelForm | None = None,
     precision: Precision | None = None,
     switches: Switches | None = None,
     after: AfterPass | None = None,
@@ -187,7 +188,11 @@ def write_om(
     external: bool = False,
 ) -> str:
     """Compile to an om file, signed with the private key in the file `key` if given, its weights in a file of their own if
-    `external`; returns a line about it. `switches` and `after` are as in `gecc.api.lower`."""
+    `external`; returns a line about it. `switches` and `after` are as in `gecc.api.lower`, `kernels` is
+    the form of its kernels (None: that which they have, else native).
+
+    Raises PassError for an om whose kernels have the other form.
+    """
     om = subject.om
     if om is None:
         assert subject.module is not None
@@ -200,7 +205,12 @@ def write_om(
             precision=precision,
             switches=switches,
             after=after,
+            kernels=kernels,
         ).om
+    else:
+        from gecc.codegen.emit import check_form
+
+        check_form(om, kernels)
     try:
         api.Model(om).save(path, external_weights=external)
     except OSError as error:

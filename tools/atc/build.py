@@ -74,6 +74,7 @@ def build(command: Command) -> int:
             external=external(command),
             opt_level=level,
             target=own.target,
+            kernels=own.kernels,
             memory=memory,
             precision=wanted,
             switches=off,
