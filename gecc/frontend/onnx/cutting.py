@@ -24,7 +24,7 @@ def with_outputs(model: OnnxModel, wanted: Sequence[str]) -> OnnxModel:
     Raises CliError for a name that is neither (with near ones), an output that a node has not, and for one given twice.
     """
     graph = model.graph
-    names = [_tensor(graph, text, model.name) for text in wanted]
+    names = [tensor_of(graph, text, model.name) for text in wanted]
     for i, name in enumerate(names):
         if name in names[:i]:
             raise CliError(
@@ -38,8 +38,8 @@ def with_outputs(model: OnnxModel, wanted: Sequence[str]) -> OnnxModel:
     return dataclasses.replace(model, proto=with_graph(model.proto, changed))
 
 
-def _tensor(graph: GraphProto, text: str, model: str) -> str:
-    """The name of the tensor that `text` means."""
+def tensor_of(graph: GraphProto, text: str, model: str) -> str:
+    """The name of the tensor that `text` means, `node:0` or a name. Raises CliError as `with_outputs` does."""
     text = text.strip()
     node_name, _, number = text.rpartition(":")
     names = [node.name or f"{node.op_type}_{i}" for i, node in enumerate(graph.node)]  # as messages call them
