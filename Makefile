@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test smith fuzz conformance bench clean
+.PHONY: demo test smith fuzz conformance every-om bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/python test/digits/run.py build
@@ -32,6 +32,13 @@ fuzz: $(VENV)/ready
 # The cases that onnx ships for backends: counts, and why what is refused is refused.
 conformance: $(VENV)/ready
 	$(BIN)/python -m test.conformance --jobs $(JOBS)
+
+# Every om that the tests make: through text and back, and opened by Netron (needs node).
+every-om: $(VENV)/ready
+	$(BIN)/python -m pip install -q netron
+	rm -rf build/oms
+	$(BIN)/pytest -q -n $(JOBS) -p test.every_om --keep-oms build/oms
+	$(BIN)/python -m test.every_om build/oms --netron --jobs $(JOBS)
 
 bench: $(VENV)/ready
 	$(BIN)/python -m pip install -q -e ".[test,bench]"

@@ -19,10 +19,14 @@ def memory_report(module: ModuleOp) -> Report:
     if not isinstance(memory, DictionaryAttr):
         raise PassError(f"the module has no {MEMORY}", hint="run tile-allocate-buffers first")
     rows: list[Row] = []
+    count = 0
+    start_of_graph = 0  # gears one after the other, as if all ran
     for function in graph_functions(module):
         steps = steps_of(function)
-        life = lifetimes(phases_of(steps))
-        names = {alloc: f"b{number}" for number, alloc in enumerate(life)}
+        phases = phases_of(steps)
+        life = lifetimes(phases)
+        names = {alloc: f"b{number}" for number, alloc in enumerate(life, start=count)}
+        count += len(life)
         views: dict[AllocOp, list[int]] = {}
         for op in function.body.block.ops:
             if isinstance(op, ViewOp):
@@ -51,7 +55,9 @@ def memory_report(module: ModuleOp) -> Report:
             )
             seen = views.pop(alloc, [])
             maker = _maker(writer, location_names(alloc))
-            rows.append(Row(id, part.size, start, part.first, part.last, maker, shares, len(seen), sum(seen)))
+            first, last = start_of_graph + part.first, start_of_graph + part.last
+            rows.append(Row(id, part.size, start, first, last, maker, shares, len(seen), sum(seen)))
+        start_of_graph += len(phases)
     numbers = {key: value.value.data for key, value in memory.data.items() if isinstance(value, IntegerAttr)}
     method = memory.data.get("method")
     return Report(

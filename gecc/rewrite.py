@@ -7,8 +7,10 @@ what it replaces; so messages, profile lines and om tasks can always name ONNX n
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import ClassVar, cast
 
 from xdsl.context import Context
@@ -20,7 +22,51 @@ from xdsl.traits import is_side_effect_free
 from xdsl.utils.worklist import Worklist
 
 DISABLED: set[str] = set()
-"""Class names of patterns that are switched off (mutation testing and `--disable`)."""
+"""Class names of patterns that are switched off everywhere (mutation testing); see also `switched_off`."""
+
+_off: ContextVar[frozenset[str]] = ContextVar("off", default=frozenset())
+_counts: ContextVar[RuleCounts | None] = ContextVar("counts", default=None)
+
+
+@contextmanager
+def switched_off(names: Iterable[str]) -> Iterator[None]:
+    """Switch patterns off within, in this thread: by the name of their class, or for operations of one kind alone, as
+    in `FuseEpilogue:fused.conv`."""
+    token = _off.set(_off.get() | frozenset(names))
+    try:
+        yield
+    finally:
+        _off.reset(token)
+
+
+@dataclass
+class RuleCounts:
+    """How often patterns were tried and applied, by the name of class and operation: `FuseEpilogue:fused.conv`."""
+
+    applied: dict[str, int] = field(default_factory=dict)
+    """Rewrites done."""
+    refused: dict[str, set[Operation]] = field(default_factory=dict)
+    """Candidates that were examined and refused (see `miss`) at least once."""
+
+    def matched(self, rule: str) -> int:
+        """Candidates that a rule examined."""
+        return self.applied.get(rule, 0) + len(self.refused.get(rule, ()))
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules that examined anything."""
+        return sorted(self.applied.keys() | self.refused.keys())
+
+
+@contextmanager
+def counting() -> Iterator[RuleCounts]:
+    """Count what patterns do within, in this thread."""
+    counts = RuleCounts()
+    token = _counts.set(counts)
+    try:
+        yield counts
+    finally:
+        _counts.reset(token)
 
 
 @dataclass(frozen=True)
@@ -139,11 +185,15 @@ def apply_patterns(
     Returns whether anything changed. Raises `RuntimeError` when `max_rewrites` rewrites did not reach a fixed point.
     """
     by_class: dict[type[Operation], list[Pattern]] = {}
+    off = DISABLED | _off.get()
+    counts = _counts.get()
     for pattern in patterns:
-        if type(pattern).__name__ in DISABLED:
+        rule = type(pattern).__name__
+        if rule in off:
             continue
         for cls in pattern.ops:
-            by_class.setdefault(cls, []).append(pattern)
+            if f"{rule}:{cls.name}" not in off:
+                by_class.setdefault(cls, []).append(pattern)
 
     worklist = Worklist()
     for op in reversed([op for op in root.walk() if op is not root]):
@@ -189,7 +239,10 @@ def apply_patterns(
             changed = True
             continue
         for pattern in rules:
-            pattern.rewrite(op, rw)
+            if counts is None:
+                pattern.rewrite(op, rw)
+            else:
+                _counted(counts, pattern, op, rw)
             if rw.has_done_action:
                 changed = True
                 rewrites += 1
@@ -201,3 +254,16 @@ def apply_patterns(
                     worklist.push(op)
                 break
     return changed
+
+
+def _counted(counts: RuleCounts, pattern: Pattern, op: Operation, rw: Rewriter) -> None:
+    """Let a pattern try, and note what came of it."""
+    rule = f"{type(pattern).__name__}:{op.name}"
+    misses: list[Miss] = []
+    with listen(misses.append):
+        pattern.rewrite(op, rw)
+    if rw.has_done_action:
+        counts.applied[rule] = counts.applied.get(rule, 0) + 1
+        counts.refused.get(rule, set()).discard(op)
+    elif misses:
+        counts.refused.setdefault(rule, set()).add(op)

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="leave out a pass, or switch off a rule by the name of its class; may be given several times",
+        help="leave out a pass, or switch off a rule by the name of its class, for one operation as Rule:ge.Add; repeatable",
     )
     add("--remarks", action="store_true", help="print to stderr why rules refused the candidates they examined")
     add("--list-passes", action="store_true", help="print the passes, a line each, and exit")
@@ -115,12 +115,13 @@ def selected_passes(args: argparse.Namespace) -> tuple[str, ...] | str:
 
 
 def split_disabled(names: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Names given with --disable as passes and rules. Raises `CliError` for one that is neither."""
+    """Names given with --disable as passes and rules, `Rule` or `Rule:operation`. Raises `CliError` for others."""
     from gecc.passes import pass_files, rule_names
 
     passes = frozenset(name for name in names if name in pass_files())
     rules = frozenset(names) - passes
-    if unknown := sorted(rules - rule_names()):
+    known = rule_names()
+    if unknown := sorted(name for name in rules if name.partition(":")[0] not in known):
         raise CliError(f"--disable: no pass and no rule is called {', '.join(repr(name) for name in unknown)}")
     return passes, rules
 
@@ -189,14 +190,10 @@ def _run(argv: Sequence[str] | None) -> int:
     if args.print_pipeline:
         print(driver.pipeline_text())
         return 0
-    from gecc.rewrite import DISABLED
+    from gecc.rewrite import switched_off
 
-    added = rules - DISABLED
-    DISABLED.update(added)
-    try:
+    with switched_off(rules):
         return driver.execute()
-    finally:
-        DISABLED.difference_update(added)
 
 
 if __name__ == "__main__":

@@ -155,6 +155,7 @@ class GeccOpt(xDSLOptMain):
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline on one module, with the checks that were asked for."""
         from gecc.pipeline import run_passes
+        from gecc.precision.report import listening
         from gecc.rewrite import listen
         from gecc.verify import has_provenance
 
@@ -179,8 +180,8 @@ class GeccOpt(xDSLOptMain):
                 print("\n", file=sys.stderr)
             started = time.perf_counter()
 
-        listener = listen(lambda miss: misses.append(_remark(miss))) if self.args.remarks else nullcontext()
-        with listener:
+        listener = listen(lambda miss: misses.append(remark(miss))) if self.args.remarks else nullcontext()
+        with listener, listening(lambda report: print(report.short(), file=sys.stderr)):
             run_passes(
                 self.ctx,
                 prog,
@@ -220,7 +221,7 @@ class GeccOpt(xDSLOptMain):
         return text.getvalue()
 
 
-def _remark(miss: Miss) -> str:
+def remark(miss: Miss) -> str:
     """A refusal as text: the operation, the ONNX nodes it comes from, the reason."""
     from gecc.rewrite import location_names
 

@@ -11,9 +11,8 @@ import mmap
 import os
 import re
 import stat
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Literal, overload
+from collections.abc import Sequence
+from typing import Literal
 
 from gecc.errors import OmError
 from gecc.om.container import CHECKSUM_AT, CHECKSUM_SIZE, HEADER_SIZE, Container, PartitionType, parse_container
@@ -32,23 +31,19 @@ from gecc.om.graph import (
     WEIGHT_SIZE,
     GraphReader,
 )
-from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, check_bond, parse_index, parse_store
+from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, TILE_ITEM, check_bond, parse_index, parse_store
 from gecc.om.lifetimes import check_lives
-from gecc.om.records import SCHEMA, Buffer, GraphNode, OmModel, Weights
+from gecc.om.records import SCHEMA, SCHEMA_OF_BONDS, SCHEMA_OF_PORTABLE, Buffer, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
 from gecc.om.tasks import decode_tasks
-from gecc.om.verifier import check_abi, verify, verify_graph
+from gecc.om.verifier import check_abi, verify
 
 SCHEMAS = range(1, SCHEMA + 1)
 """Encodings that this reader knows."""
 
-SCHEMA_OF_BONDS = 2
-"""The first encoding in which code is bound to its tasks."""
-
 Verify = Literal["fast", "full"]
-"""How much of a file to look at. "fast" does not hash the bytes of the weights, which can change numbers, never
-addresses, and decodes and verifies the graph's nodes when they are first looked at; "full" does all at once, and proves
-that no task writes over what another still needs."""
+"""How much of a file to look at: all but the bytes of the weights, which can change numbers, never addresses, or "full"
+those as well, which are then hashed."""
 
 
 def read(
@@ -119,27 +114,6 @@ def is_plain_name(name: str) -> bool:
     return _PLAIN.fullmatch(name) is not None
 
 
-class _LazyNodes(Sequence[GraphNode]):
-    """Nodes that are decoded when one is first asked for, which for most runs of a model is never."""
-
-    def __init__(self, count: int, decode: Callable[[], tuple[GraphNode, ...]]) -> None:
-        self._count = count
-        self._decode = decode
-        self._nodes: tuple[GraphNode, ...] | None = None
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> GraphNode: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[GraphNode, ...]: ...
-    def __getitem__(self, index: int | slice) -> GraphNode | tuple[GraphNode, ...]:
-        if self._nodes is None:
-            self._nodes = self._decode()
-        return self._nodes[index]
-
-
 class _Reader:
     def __init__(self, data: memoryview, where: str, folder: str | None) -> None:
         self.data = data
@@ -175,7 +149,7 @@ class _Reader:
         if graph.figure_int(WEIGHT_SIZE) != weights.size:
             stated = graph.figure_int(WEIGHT_SIZE)
             raise OmError(f"weight_size is {stated}, WEIGHTS_DATA has {weights.size} bytes", where=where)
-        blob, index, bond = self._kernels(schema)
+        form, blob, index, bond = self._kernels(schema)
         task_where = f"{self.where}, TASK_INFO"
         task_info, tasks = decode_tasks(self.parts[PartitionType.TASK_INFO], graph.node_of, task_where)
         model = OmModel(
@@ -184,8 +158,9 @@ class _Reader:
             abi=graph.figure_int(ABI),
             inputs=graph.inputs(),
             outputs=graph.outputs(),
-            nodes=(),
+            nodes=graph.nodes(),
             weights=weights,
+            portable=form == TILE_ITEM,
             blob=blob,
             kernels=parse_index(index, f"{self.where}, TBE_KERNELS, {INDEX_ITEM}"),
             dispatcher=graph.figure_text(DISPATCHER),
@@ -197,20 +172,12 @@ class _Reader:
             attrs=graph.attrs(),
         )
         self._check_figures(task_info, model, task_where)
-        model.nodes = _LazyNodes(graph.n_nodes, lambda: self._nodes(graph, model))
-        verify(model, self.where, graph=False)
+        verify(model, self.where)
         if bond is not None:
             place = f"{self.where}, TBE_KERNELS"
             check_bond(bond, model.scratch_bytes, self.parts[PartitionType.TASK_INFO], place)
-        if verify_mode == "full":
-            model.nodes = self._nodes(graph, model)
-            check_lives(model, self.where)
+        check_lives(model, self.where)
         return model
-
-    def _nodes(self, graph: GraphReader, model: OmModel) -> tuple[GraphNode, ...]:
-        nodes = graph.nodes()
-        verify_graph(replace(model, nodes=nodes), self.where)
-        return nodes
 
     def _model_def(self, where: str) -> Message:
         try:
@@ -261,14 +228,17 @@ class _Reader:
                 )
         return stated
 
-    def _kernels(self, schema: int) -> tuple[memoryview, memoryview, memoryview | None]:
-        """Code, index and bond. Files of schema 1 have no bond."""
+    def _kernels(self, schema: int) -> tuple[str, memoryview, memoryview, memoryview | None]:
+        """Which form the kernels have, the kernels, index and bond. Files of schema 1 have no bond."""
         where = f"{self.where}, TBE_KERNELS"
         items = parse_store(self.parts[PartitionType.TBE_KERNELS], where)
-        for name in (BLOB_ITEM, INDEX_ITEM, *((BOND_ITEM,) if schema >= SCHEMA_OF_BONDS else ())):
+        form = TILE_ITEM if schema >= SCHEMA_OF_PORTABLE and BLOB_ITEM not in items else BLOB_ITEM
+        for name in (form, INDEX_ITEM, *((BOND_ITEM,) if schema >= SCHEMA_OF_BONDS else ())):
             if name not in items:
                 raise OmError(f"the kernel store has no item '{name}', found {sorted(items)}", where=where)
-        return items[BLOB_ITEM], items[INDEX_ITEM], items.get(BOND_ITEM)
+        if form == BLOB_ITEM and TILE_ITEM in items:
+            raise OmError(f"the kernel store has both '{BLOB_ITEM}' and '{TILE_ITEM}', expected one", where=where)
+        return form, items[form], items[INDEX_ITEM], items.get(BOND_ITEM)
 
     def _check_figures(self, task_info: Message, model: OmModel, where: str) -> None:
         """Figures that stand in both MODEL_DEF and TASK_INFO must agree."""

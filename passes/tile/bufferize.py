@@ -28,14 +28,12 @@ from gecc.dialects.tile import (
     YieldOp,
 )
 from gecc.errors import PassError
+from gecc.gear_module import SIGNATURE
 from gecc.passes.tile._copy_kernel import copy_launch
 from gecc.passes.tile._flatten import flatten_if, flatten_while
 from gecc.passes.tile._joins import Home, homes, root_of
 from gecc.passes.tile._sizes import ALIGNMENT, memory_bytes, memory_type
 from gecc.rewrite import location_names, name_location
-
-SIGNATURE = "tile.signature"
-"""Attribute of a bufferized function: its type on tensors, that is the graph's interface."""
 
 
 class TileBufferize(ModulePass):

@@ -59,20 +59,18 @@ class TileChooseJoins(ModulePass):
     def _plan(self, ctx: Context, module: ModuleOp) -> tuple[int, int]:
         """Bytes of the arena, and the least that any plan of the same sharing has."""
         from gecc.passes.tile._liveness import graph_functions, steps_of
-        from gecc.passes.tile.allocate_buffers import best_arena
+        from gecc.passes.tile.allocate_buffers import Arena, best_arena
         from gecc.passes.tile.bufferize import TileBufferize
         from gecc.passes.tile.schedule import merge_phases
 
         trial = module.clone()
         TileBufferize().apply(ctx, trial)
-        phases = [
-            phase
-            for function in graph_functions(trial)
-            for steps in [steps_of(function)]
-            for phase in ([[s] for s in steps] if self.sequential else merge_phases(steps, self.slack))
-        ]
-        arena = best_arena(phases, self.effort)
-        return arena.bytes, arena.bound
+        arenas: list[Arena] = []
+        for function in graph_functions(trial):  # with gears several, of which one runs at a time
+            steps = steps_of(function)
+            phases = [[s] for s in steps] if self.sequential else merge_phases(steps, self.slack)
+            arenas.append(best_arena(phases, self.effort))
+        return max(a.bytes for a in arenas), max(a.bound for a in arenas)
 
 
 def _blocks(function: FuncOp) -> list[Block]:

@@ -29,15 +29,8 @@ class Base:
 @cache
 def bases() -> tuple[Base, ...]:
     """The files: products, images, checked indices, jumps, host calls, and the corpus's newest."""
-    rng = np.random.default_rng(0)
-    found = [
-        _base("product", _product(), {"x": rng.standard_normal((3, 19)).astype(np.float32)}),
-        _base("image", _image(), {"x": rng.standard_normal((1, 3, 9, 7)).astype(np.float32)}),
-        _base("rows", _rows(), {"i": np.array([[0, -1], [4, 2]])}),
-        _base("loop", _loop(), {"x": rng.standard_normal(7).astype(np.float32), "go": np.array(True)}),
-        _base("host", _host(), {"x": np.array([0, 2, 0, 3], np.float32)}),
-    ]
-    newest = sorted(CORPUS.iterdir())[-1]
+    found = [Base(name, api.compile(model).to_bytes(), feeds) for name, (model, feeds) in models().items()]
+    newest = sorted(CORPUS.glob("abi*"))[-1]
     for path in sorted(newest.glob("*.om")):
         with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
             feeds = {name.removeprefix("in."): arrays[name] for name in arrays if name.startswith("in.")}
@@ -45,8 +38,16 @@ def bases() -> tuple[Base, ...]:
     return tuple(found)
 
 
-def _base(name: str, model: onnx.ModelProto, feeds: dict[str, Any]) -> Base:
-    return Base(name, api.compile(model).to_bytes(), feeds)
+def models() -> dict[str, tuple[onnx.ModelProto, dict[str, Any]]]:
+    """The models of the files, with inputs."""
+    rng = np.random.default_rng(0)
+    return {
+        "product": (_product(), {"x": rng.standard_normal((3, 19)).astype(np.float32)}),
+        "image": (_image(), {"x": rng.standard_normal((1, 3, 9, 7)).astype(np.float32)}),
+        "rows": (_rows(), {"i": np.array([[0, -1], [4, 2]])}),
+        "loop": (_loop(), {"x": rng.standard_normal(7).astype(np.float32), "go": np.array(True)}),
+        "host": (_host(), {"x": np.array([0, 2, 0, 3], np.float32)}),
+    }
 
 
 def _model(

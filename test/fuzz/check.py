@@ -37,8 +37,8 @@ def check(data: bytes, feeds: dict[str, Any], *, ranks: int = 1) -> Outcome:
     with executor:
         fences: list[Pages] = []
         try:
-            given = {io.name: _fenced(io, feeds.get(io.name), fences) for io in model.inputs}
-            outputs = {io.name: _fenced(io, None, fences) for io in model.outputs if io.slot < 0}
+            given = {io.name: fenced(io, feeds.get(io.name), fences) for io in model.inputs}
+            outputs = {io.name: fenced(io, None, fences) for io in model.outputs if io.slot < 0}
             executor.run(given, outputs=outputs)
             return "ran"
         except KernelError:
@@ -50,7 +50,7 @@ def check(data: bytes, feeds: dict[str, Any], *, ranks: int = 1) -> Outcome:
                 pages.close()
 
 
-def _fenced(io: IoDesc, value: Any, fences: list[Pages]) -> Any:
+def fenced(io: IoDesc, value: Any, fences: list[Pages]) -> Any:
     """An array for an input or output, its last byte the last before a page that may not be touched."""
     if io.slot >= 0:
         return value

@@ -1,4 +1,6 @@
 // RUN: gecc-opt %s -p ge-canonicalize --disable DropIdentity | filecheck %s --check-prefix=RULE
+// RUN: gecc-opt %s -p ge-canonicalize --disable CancelInvolutions:ge.Neg | filecheck %s --check-prefix=ONE
+// RUN: gecc-opt %s -p ge-canonicalize --disable CancelInvolutions:ge.LogicalNot | filecheck %s
 // RUN: gecc-opt %s -p ge-canonicalize,ge-dce --disable ge-canonicalize | filecheck %s --check-prefix=PASS
 // RUN: gecc-opt %s -p ge-canonicalize | filecheck %s
 // RUN: not gecc-opt %s --disable NoSuchRule 2>&1 | filecheck %s --check-prefix=UNKNOWN
@@ -7,6 +9,9 @@
 
 // RULE:      ge.Identity
 // RULE-NEXT: func.return
+// ONE-NOT:   ge.Identity
+// ONE:       ge.Neg
+// ONE-NEXT:  ge.Neg
 // PASS:      ge.Identity
 // PASS-NEXT: ge.Neg
 // PASS-NEXT: ge.Neg

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -14,12 +16,8 @@ from gecc.tools.cli import add_compile_options, add_memory_options
 _SHARED = frozenset({"output"})
 """Names that are options of gecc-translate without atc's flags too."""
 
-PENDING = frozenset(
-    {"dump_mode", "input_format", "input_shape", "out_nodes", "check_report", "fusion_switch_file"}
-    | {"optimization_switch", "oo_level", "oo_constant_folding", "oo_dead_code_elimination", "disable_reuse_memory"}
-    | {"log", "op_debug_level", "debug_dir", "display_model_info", "export_compile_stat"}
-)
-"""Flags that nothing reads yet."""
+_ALIASES = {"input-shape": "input_shape"}
+"""gecc-translate's own spelling of what is the same flag."""
 
 _ON_OFF = {SWITCH: ("0", "1"), TRUTH: ("true", "false")}
 _CODES = {SWITCH: "E10006", TRUTH: "E10005"}
@@ -38,16 +36,26 @@ class Command:
     """Flags that are given, with their values as text; of one given twice the last."""
     own: argparse.Namespace
     """Options of gecc-translate's own: see `add_own_options`."""
+    own_given: list[str] = field(default_factory=list)
+    """Names of those that are given."""
     warnings: list[str] = field(default_factory=list)
     """One line for each flag that has no effect here."""
+    asked: set[str] = field(default_factory=set)
+    """Flags that somebody wanted to know."""
 
     def __getitem__(self, name: str) -> str | None:
         """The value of a flag: as given, else its default, else None. Raises KeyError for no flag."""
+        self.asked.add(name)
         return self.given.get(name, FLAGS[name].default)
 
     def __contains__(self, name: str) -> bool:
         """Whether a flag is given."""
+        self.asked.add(name)
         return name in self.given
+
+    def unheeded(self) -> list[str]:
+        """Flags that are given and to be followed, but which nobody has asked for."""
+        return [name for name in self.given if FLAGS[name].state is State.FOLLOWED and name not in self.asked]
 
     def need(self, name: str, why: str) -> str:
         """The value of a flag that must be there. Raises CliError saying why."""
@@ -64,7 +72,8 @@ def read(argv: Sequence[str]) -> Command:
     arguments = list(argv)
     while arguments:
         argument = arguments.pop(0)
-        flag = FLAGS.get(_name(argument) or "")
+        name = _name(argument) or ""
+        flag = FLAGS.get(_ALIASES.get(name, name))
         if flag is None:
             rest.append(argument)
             continue
@@ -76,12 +85,9 @@ def read(argv: Sequence[str]) -> Command:
             elif allowed is not None:
                 value = allowed[flag.takes == SWITCH]
         given[flag.name] = _checked(flag, value)
-    own = _own(rest)
-    command = Command(given, own)
+    command = Command(given, _own(rest), [a.partition("=")[0] for a in rest if a.startswith("-")])
     for name in given:
         flag = FLAGS[name]
-        if name in PENDING:
-            raise CliError(f"--{name} is not supported yet")
         if flag.state is State.REFUSED:
             raise CliError(f"--{name} cannot be followed: {flag.help}")
         if flag.state is State.IGNORED:
@@ -94,9 +100,25 @@ def bad_value(flag: str, value: str, expected: str, *, code: str = "E10001", hin
     return CliError(f"{code}: --{flag} is '{value}', expected {expected}", hint=hint)
 
 
+def warn(line: str) -> None:
+    """A line on stderr."""
+    print(f"gecc-translate: warning: {line}", file=sys.stderr)
+
+
+def make_folder_of(path: str) -> None:
+    """Make the folder that a file is to be written in, as atc does. Raises CliError when that fails."""
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder or ".", exist_ok=True)
+    except OSError as error:
+        raise CliError(f"E19000: cannot make the folder '{folder}' for '{path}': {error.strerror}") from error
+
+
 def _checked(flag: Flag, value: str) -> str:
     """The value, checked by what the flag takes; quotes and space around it, which shells leave, do not count."""
     value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        value = value[1:-1].strip()
     if flag.state is not State.FOLLOWED:
         return value
     if not value:

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command, read
-
-FRAMEWORKS = {"0": "Caffe", "1": "MindSpore", "3": "TensorFlow"}
-"""Numbers of --framework that are not read, with their names."""
+from gecc.tools.atc.command import Command, read, warn
 
 
 def run(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit code. Raises GeccError of the kind that fits."""
     command = read(argv)
-    for line in command.warnings:
-        print(f"gecc-translate: warning: {line}", file=sys.stderr)
     mode = command["mode"] or "0"
     if mode not in _MODES:
         raise CliError(f"E10007: --mode={mode} is not supported, expected one of {', '.join(_MODES)}")
-    return _MODES[mode](command)
+    for line in command.warnings:
+        warn(line)
+    code = _MODES[mode](command)
+    for name in _unheeded(command, mode):
+        warn(f"{name} has no effect with --mode={mode}")
+    return code
 
 
-def model_file(command: Command, why: str) -> str:
-    """The ONNX model. Raises CliError when it is missing, or of another framework."""
-    path = command.need("model", why)
-    framework = command.need("framework", "it says what the model is")
-    if framework in FRAMEWORKS:
-        raise CliError(
-            f"E10007: --framework={framework} is {FRAMEWORKS[framework]}; only ONNX, --framework=5, is read",
-            hint="export the model as ONNX",
-        )
-    return path
+def _unheeded(command: Command, mode: str) -> list[str]:
+    """Options that are given, to be followed, and have not been."""
+    own = [] if mode == "0" else [name for name in command.own_given if mode != "3" or name not in _CHECKED]
+    return [*(f"--{name}" for name in command.unheeded() if name != "soc_version"), *own]
 
 
 def _compile(command: Command) -> int:
@@ -47,6 +40,18 @@ def _json(command: Command) -> int:
     return to_json(command)
 
 
+def _check(command: Command) -> int:
+    from gecc.tools.atc.check import check
+
+    return check(command)
+
+
+def _dumped(command: Command) -> int:
+    from gecc.tools.atc.look import dumped_to_json
+
+    return dumped_to_json(command)
+
+
 def _info(command: Command) -> int:
     from gecc.debug.inspect.info import info
 
@@ -54,4 +59,7 @@ def _info(command: Command) -> int:
     return 0
 
 
-_MODES: dict[str, Callable[[Command], int]] = {"0": _compile, "1": _json, "6": _info}
+_CHECKED = ("--no-host", "--input-value")
+"""Options of gecc-translate's own that mode 3 heeds as well."""
+
+_MODES: dict[str, Callable[[Command], int]] = {"0": _compile, "1": _json, "3": _check, "5": _dumped, "6": _info}

@@ -21,12 +21,18 @@ def json_form(path: str | os.PathLike[str]) -> str:
     read(path, verify="full")  # so that what follows can trust the structure
     data = memoryview(map_file(path)).cast("B")
     parts = {p.type: data[p.offset : p.offset + p.size] for p in parse_container(data, str(path)).models[0]}
-    form = _message(ModelDef.FromString(bytes(parts[PartitionType.MODEL_DEF])))
-    form["task_info"] = _message(ModelTaskDef.FromString(bytes(parts[PartitionType.TASK_INFO])))
+    form = message_form(ModelDef.FromString(bytes(parts[PartitionType.MODEL_DEF])))
+    form["task_info"] = message_form(ModelTaskDef.FromString(bytes(parts[PartitionType.TASK_INFO])))
+    return json_text(form)
+
+
+def json_text(form: Any) -> str:
+    """The text of a file."""
     return json.dumps(form, indent=1, ensure_ascii=False) + "\n"
 
 
-def _message(message: Message) -> dict[str, Any]:
+def message_form(message: Message) -> dict[str, Any]:
+    """A message as JSON has it: by the names of its fields."""
     return {field.name: _field(field, value) for field, value in message.ListFields()}
 
 
@@ -41,7 +47,7 @@ def _field(field: Any, value: Any) -> Any:
 
 def _value(field: Any, value: Any) -> Any:
     if field.message_type is not None:
-        return _message(value)
+        return message_form(value)
     if field.enum_type is not None:
         known = field.enum_type.values_by_number.get(value)
         return known.name if known is not None else value

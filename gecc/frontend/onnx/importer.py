@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+import onnx
 from onnx import FunctionProto, NodeProto, TensorProto, ValueInfoProto
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -232,6 +233,10 @@ class _Importer:
             node = Node(proto, index, opset, [], self.build, self.model)
             if lookup(_domain(proto), proto.op_type, opset) is None and not may_be_defined(node):
                 self._refuse(node, _unknown(node))
+            else:
+                lost = next(name for name in proto.input if name in self.lost)
+                reason = f"input '{lost}' comes from a node that cannot be imported"
+                self.placements.append(placement(node, (), "unchecked", reason, None))
             self.lost.update(name for name in proto.output if name)
             return
         self.build.location = _name_loc(proto.name or f"{proto.op_type}_{index}")
@@ -282,9 +287,9 @@ class _Importer:
                 if self.eager is not None:
                     self.eager.roll_back()
                 reason = (refusal.rule, refusal.hint)
-                if self.allow_host and reason == _unknown(node):
+                if self.allow_host and reason == _unknown(node) and not _is_unheard_of(node):
                     reason = ("there is no native form of it", None)
-        if not self.allow_host:
+        if not self.allow_host or _is_unheard_of(node):
             raise Refusal(*reason)
         if self.eager is None:
             raise Refusal(
@@ -464,7 +469,19 @@ def _of_what(value: SSAValue) -> str:
     return ", whose shape depends on data" if text in native else ""
 
 
+def _is_unheard_of(node: Node) -> bool:
+    """Whether a node claims to be of the standard, which has no such operator, and nobody registered it."""
+    proto = node.proto
+    known = onnx.defs.has(proto.op_type, node.opset) or ("", proto.op_type) in REGISTRY
+    return _domain(proto) == "" and not known
+
+
 def _unknown(node: Node) -> tuple[str, str | None]:
+    if _is_unheard_of(node):
+        return (
+            f"the ONNX standard has no operator {node.proto.op_type} at opset {node.opset}",
+            "operators of one's own are registered with @gecc.custom_op, also where the om is loaded",
+        )
     domain = node.proto.domain or "ai.onnx"
     return f"operator {domain}::{node.proto.op_type} of opset {node.opset} is not supported", None
 

@@ -23,14 +23,14 @@ from gecc.errors import InvalidModelError, UnsupportedError
 from gecc.frontend.onnx.external import mapped_external
 from gecc.frontend.onnx.narrow import NARROW, bits_of, packed_bytes, unpacked
 from gecc.frontend.onnx.order import in_order
-from gecc.frontend.onnx.strangers import with_own_domain
+from gecc.frontend.onnx.strangers import with_own_domain, without_unknown
 
 _UNKNOWN_OPERATOR = re.compile(r"No Op registered for (?P<op>\S+) with domain_version of (?P<opset>\d+)")
 
 FIRST_OPSET = 7
 """Opset 7 brought numpy broadcasting; older models spell it by attributes, and onnx converts them."""
 
-ModelSource: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
+ModelSource: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto | OnnxModel"
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,13 @@ def known_types() -> list[str]:
 
 
 def load_model(source: ModelSource, *, name: str | None = None, folder: Path | None = None) -> OnnxModel:
-    """Read and check a model from a file, its bytes, or a ModelProto (which is not changed).
+    """Read and check a model from a file, its bytes, or a ModelProto (which is not changed); one that was read stays.
 
     `folder` says where external data of bytes or of a ModelProto lies; a file brings its own.
     Raises InvalidModelError saying what is wrong and where, UnsupportedError for versions out of range.
     """
+    if isinstance(source, OnnxModel):
+        return source
     path: Path | None = None
     if isinstance(source, ModelProto):
         proto, name = source, name or "<ModelProto>"
@@ -141,10 +143,10 @@ def load_model(source: ModelSource, *, name: str | None = None, folder: Path | N
         proto, name = _parse(source, name or "<bytes>"), name or "<bytes>"
     else:
         path = Path(source)
-        proto, name, folder = _parse_file(path), name or str(path), path.resolve().parent
+        proto, name, folder = parse_file(path), name or str(path), path.resolve().parent
     opset = _check_versions(proto, name)
     if (ordered := in_order(proto.graph, name)) is not proto.graph:
-        proto, path = _with_graph(proto, ordered), None
+        proto, path = with_graph(proto, ordered), None
     if (moved := with_own_domain(proto, opset)) is not proto:
         proto, path = moved, None
     external = _external_tensors(proto.graph)
@@ -171,7 +173,8 @@ def _parse(data: bytes, name: str) -> ModelProto:
     return proto
 
 
-def _parse_file(path: Path) -> ModelProto:
+def parse_file(path: Path) -> ModelProto:
+    """The message in a file, unchecked. Raises InvalidModelError when it cannot be read or is none."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -211,7 +214,7 @@ def _converted(proto: ModelProto, opset: int, name: str) -> ModelProto:
         ) from error
 
 
-def _run_checker(proto: ModelProto, path: Path | None, external: bool, name: str) -> None:
+def _run_checker(proto: ModelProto, path: Path | None, external: bool, name: str, *, again: bool = False) -> None:
     try:
         if path is not None:
             onnx.checker.check_model(str(path))
@@ -219,6 +222,9 @@ def _run_checker(proto: ModelProto, path: Path | None, external: bool, name: str
             onnx.checker.check_model(_without_external(proto) if external else proto)
     except (onnx.checker.ValidationError, ValueError) as error:
         if (found := _UNKNOWN_OPERATOR.search(str(error))) is not None:
+            if not again:
+                known = without_unknown(_without_external(proto) if external else proto, int(found["opset"]))
+                return _run_checker(known, None, False, name, again=True)
             raise UnsupportedError(
                 f"the ONNX standard has no operator {found['op']} at opset {found['opset']}",
                 where=name,
@@ -227,7 +233,8 @@ def _run_checker(proto: ModelProto, path: Path | None, external: bool, name: str
         raise InvalidModelError(f"the model breaks the ONNX standard: {str(error).strip()}", where=name) from error
 
 
-def _with_graph(proto: ModelProto, graph: GraphProto) -> ModelProto:
+def with_graph(proto: ModelProto, graph: GraphProto) -> ModelProto:
+    """A copy of a model with another graph; the one it has is not copied."""
     changed = ModelProto()
     for kind, value in proto.ListFields():
         if kind.name == "graph":

@@ -11,6 +11,7 @@ import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
+from gecc import api
 from gecc.context import make_context
 from gecc.errors import InvalidModelError, ShapeError, UnsupportedError
 from gecc.frontend.onnx import import_onnx, load_model
@@ -109,7 +110,7 @@ def test_operator_unknown_to_the_standard() -> None:
     model = chain(node("Relu", "x", "y"))
     model.graph.node[0].op_type = "ScaledRelu"
     with pytest.raises(UnsupportedError, match="no operator ScaledRelu at opset 17"):
-        load_model(model)
+        import_onnx(make_context(), model)
 
 
 @pytest.mark.parametrize("data", [b"", b"not a model", b"\x08\x07"], ids=["empty", "text", "no-graph"])
@@ -249,3 +250,21 @@ def test_external_data_must_fit(tmp_path: Path) -> None:
     os.truncate(tmp_path / "weights.bin", 8)
     with pytest.raises(InvalidModelError, match=r"bytes 0..16 lie beyond the file's 8"):
         load_model(path)
+
+
+def test_all_operators_that_the_standard_has_not_are_named() -> None:
+    nodes = [
+        helper.make_node("FooBar", ["x"], ["a"], "first"),
+        helper.make_node("Relu", ["a"], ["b"], "between"),
+        helper.make_node("BarFoo", ["b"], ["y"], "second"),
+    ]
+    info = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2]), helper.make_tensor_value_info("y", 1, [2])
+    graph = helper.make_graph(nodes, "g", [info[0]], [info[1]])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    report, error = api.check(proto)
+    assert error is not None and "2 parts of the model" in str(error) and "@gecc.custom_op" in str(error)
+    refused = {p.name: p.reason for p in report.placements if p.engine == "nowhere"}
+    assert refused == {
+        "first": "the ONNX standard has no operator FooBar at opset 17",
+        "second": "the ONNX standard has no operator BarFoo at opset 17",
+    }

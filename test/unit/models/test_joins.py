@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ class Graph:
     nodes: list[NodeProto] = field(default_factory=list[NodeProto])
     constants: dict[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
 
-    def node(self, kind: str, inputs: Sequence[str], outputs: str | Sequence[str], **attributes: object) -> Graph:
+    def node(self, kind: str, inputs: Sequence[str], outputs: str | Sequence[str], **attributes: Any) -> Graph:
         names = [outputs] if isinstance(outputs, str) else list(outputs)
         self.nodes.append(helper.make_node(kind, list(inputs), names, name=names[0], **attributes))
         return self

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from gecc.errors import OmError
+from gecc.om.lifetimes import check_lives
 from gecc.om.records import (
     INT64,
     ITEMSIZE,
@@ -151,9 +153,21 @@ def _jumps(draw: st.DrawFn, phase: int, n_nodes: int, slots: int, sizes: list[tu
     return [replace(task, phase=phase + i) for i, task in enumerate(order)]
 
 
+def models() -> st.SearchStrategy[OmModel]:
+    """A valid model of a few inputs, weights, nodes and phases, whose plan is sound."""
+    return _models().filter(_is_sound)
+
+
+def _is_sound(model: OmModel) -> bool:
+    try:
+        check_lives(model, "")
+    except OmError:
+        return False
+    return True
+
+
 @st.composite
-def models(draw: st.DrawFn) -> OmModel:
-    """A valid model of a few inputs, weights, nodes and phases."""
+def _models(draw: st.DrawFn) -> OmModel:
     slots = draw(st.integers(0, 3))
     io = st.builds(IoDesc, names, dtypes, shapes)
     if slots:

@@ -1,36 +1,30 @@
 """Netron opens what is written and shows the graph, its types and the values of constants.
 
-Needs node and the netron wheel (its sources), and the check script that drives them without a browser.
+Needs node and the netron wheel (its sources).
 """
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gecc.om.records import OmModel
 from gecc.om.writer import write
+from test import netron
 from test.unit.om.samples import empty, mlp
 
-CHECK = Path(__file__).parents[3].parent / "shared" / "tools" / "netron_check.mjs"
-NETRON = find_spec("netron")
 
-
-def opened(model: OmModel, path: Path) -> dict:
+def opened(model: OmModel, path: Path) -> dict[str, Any]:
     """What Netron sees of a model."""
-    node = shutil.which("node")
-    if node is None or NETRON is None or NETRON.origin is None or not CHECK.exists():
-        pytest.skip("needs node, the netron wheel and the check script")
+    sources = netron.sources()
+    if sources is None:
+        pytest.skip("needs node and the netron wheel")
     write(model, path)
-    command = [node, str(CHECK), str(path), "--netron", str(Path(NETRON.origin).parent), "--render", "--compact"]
-    result = subprocess.run([*command, "--expect-format", "DaVinci OM"], capture_output=True, text=True, timeout=120)
-    assert result.returncode == 0, result.stdout
-    return json.loads(result.stdout)
+    (seen,) = netron.look(sources, [path])
+    assert netron.fault(path, seen) == ""
+    return seen
 
 
 def test_the_graph_is_shown(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from gecc.errors import KernelError, OmError
 from gecc.om.lifetimes import check_lives, lives
 from gecc.om.records import GraphNode, KernelTask, OmModel, Operand, Source, Space, TensorDesc
-from gecc.runtime.executor import Executor
+from gecc.om.writer import write
+from gecc.runtime.executor import Executor, load
 from gecc.runtime.poison import stretches
 
 
@@ -83,6 +85,14 @@ def test_an_overlap_of_one_byte_is_refused(make) -> None:
     model = diamond(make, [make.arena(0), b, make.arena(4)])
     with pytest.raises(OmError, match=rf"writes bytes {size - 1} to {2 * size - 1}"):
         check_lives(model, "test")
+
+
+def test_every_load_looks_for_overlaps(make, tmp_path: Path) -> None:
+    """The writer does not plan, so it writes what it is given; the loader refuses it."""
+    size = make.arena(0).size
+    write(diamond(make, [make.arena(0), Operand(Space.ARENA, size - 1, size), make.arena(4)]), tmp_path / "bad.om")
+    with pytest.raises(OmError, match=rf"writes bytes {size - 1} to {2 * size - 1}"):
+        load(tmp_path / "bad.om")
 
 
 def test_a_late_read_through_a_view_counts(make) -> None:

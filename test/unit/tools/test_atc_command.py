@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gecc.errors import CliError
+from gecc.switches import FUSIONS
 from gecc.tools.atc.command import is_atc, read
 from gecc.tools.atc.flags import FLAGS, SWITCH, TEXT, TRUTH, State
 from gecc.tools.atc.help import help_text
@@ -27,6 +30,8 @@ def test_values_as_atc_takes_them() -> None:
     assert command["mode"] == "0" and "mode" not in command and command["json"] is None
     assert command.own.level == "1"
     assert read(["--mode=1", "--mode=6"])["mode"] == "6"
+    quoted = read(['--input_shape="x:1,3"', "--out_nodes=' a:0;b '", "--model='"])
+    assert (quoted["input_shape"], quoted["out_nodes"], quoted["model"]) == ("x:1,3", "a:0;b", "'")
 
 
 @pytest.mark.parametrize(
@@ -91,3 +96,13 @@ def test_the_table_is_sound() -> None:
         assert isinstance(flag.takes, tuple) or flag.takes in (TEXT, SWITCH, TRUTH)
         if isinstance(flag.takes, tuple) and flag.default is not None:
             assert flag.default in flag.takes
+
+
+def test_the_docs_tell_of_every_flag_and_fusion() -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "atc.md").read_text()
+    followed, _, rest = text.partition("## Flags that are ignored")
+    ignored, _, refused = rest.partition("## Flags that are refused")
+    places = {State.FOLLOWED: followed, State.IGNORED: ignored, State.REFUSED: refused}
+    for name, flag in FLAGS.items():
+        assert [state for state, place in places.items() if f"`--{name}`" in place] == [flag.state] or name == "mode"
+    assert all(fusion.name in followed for fusion in FUSIONS)

@@ -1,0 +1,142 @@
+"""--input_shape and --input_format, told in the names of the model's own inputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from gecc.errors import CliError
+from gecc.tools.atc.command import Command, warn
+
+if TYPE_CHECKING:
+    from gecc.frontend.onnx.inputs import InputShape
+    from gecc.frontend.onnx.model import OnnxModel
+
+OPEN = -1
+"""A dimension that is given as open."""
+
+
+def input_shapes(command: Command, path: str) -> dict[str, tuple[int, ...]]:
+    """The sizes that a command line gives to inputs of the model in `path`, each a number.
+
+    Raises CliError for another syntax, names that are no inputs, and dimensions left open.
+    """
+    check_format(command, path)
+    text = command["input_shape"]
+    if text is None:
+        return {}
+    shapes = parse_shapes(text, path)
+    for name, dims in shapes.items():
+        if OPEN in dims:
+            raise CliError(
+                f"E10001: --input_shape leaves dimension {dims.index(OPEN)} of '{name}' open (-1), "
+                "but an om is made for known sizes",
+                hint="give a number, and several with --dynamic_batch_size, --dynamic_image_size or --dynamic_dims",
+            )
+    return shapes
+
+
+def parse_shapes(text: str, path: str) -> dict[str, tuple[int, ...]]:
+    """The shapes in `name:1,3,224,224;other:2,4` for the model in `path`, with -1 for what is left open; `name:` is a
+    scalar. Raises CliError for another syntax, and for names that are no inputs."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for part in text.split(";"):
+        if not part.strip():
+            continue
+        name, colon, numbers = part.rpartition(":")
+        name = name.strip()
+        fields = [field.strip() for field in numbers.split(",")] if numbers.strip() else []
+        if not colon or not name:
+            raise _malformed(part, "it names no input", path)
+        if ranged := next((field for field in fields if re.fullmatch(r"-?\d+~-?\d+", field)), None):
+            raise CliError(
+                f"E10048: '{part.strip()}' in --input_shape has the range {ranged}, but an om is made for known sizes",
+                hint="give a number, and several with --dynamic_batch_size, --dynamic_image_size or --dynamic_dims",
+            )
+        for field in fields:
+            if not re.fullmatch(r"-?\d+", field):
+                raise _malformed(part, f"'{field}' is no number" if field else "a number is missing", path)
+        dims = tuple(int(field) for field in fields)
+        if any(d < OPEN for d in dims):
+            raise CliError(f"E10011: '{part.strip()}' in --input_shape has the size {min(dims)}, expected 0 or more")
+        if name in shapes:
+            raise _malformed(part, f"the shape of '{name}' is given twice", path)
+        shapes[name] = dims
+    known = [shape.name for shape in declared(path)]
+    for name in shapes:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            raise CliError(
+                f"E10001: --input_shape names '{name}', which is no input of '{path}'",
+                hint=f"its inputs are {_spelled(path)}" + (f"; did you mean '{close[0]}'?" if close else ""),
+            )
+    return shapes
+
+
+def resized(path: str, shapes: Mapping[str, Sequence[int]]) -> OnnxModel:
+    """The model in `path` with these sizes of its inputs, also where it fixes others, which is warned of."""
+    from gecc.frontend.onnx import load_model
+    from gecc.frontend.onnx.resizing import with_input_shapes
+
+    model, changes = with_input_shapes(load_model(path), shapes)
+    if changes:
+        said = ", ".join(
+            f"dimension {c.dimension} of '{c.name}' is {'open' if c.size == OPEN else c.size} instead of {c.declared}"
+            for c in changes
+        )
+        warn(f"--input_shape changes sizes that the model fixes, and its nodes may not go with: {said}")
+    return model
+
+
+def check_format(command: Command, path: str) -> None:
+    """Raise CliError for a value of --input_format that does not go with the model.
+
+    The inputs of an ONNX model are laid out as it says, which NCHW and NCDHW describe and ND leaves open.
+    """
+    wanted = command["input_format"]
+    if wanted is None:
+        return
+    if wanted in ("NHWC", "NDHWC"):
+        raise CliError(
+            f"E10007: --input_format={wanted}: the inputs of an ONNX model keep the layout it has, which is "
+            f"{'NCHW' if wanted == 'NHWC' else 'NCDHW'} or free (ND)",
+            hint="a Transpose at the model's input takes other data",
+        )
+    if wanted == "NCDHW" and not any(len(shape.dims) == 5 for shape in declared(path)):
+        raise CliError(
+            f"E10001: --input_format=NCDHW, but no input of '{path}' has five dimensions",
+            hint=f"its inputs are {_spelled(path)}",
+        )
+
+
+def declared(path: str) -> list[InputShape]:
+    """The inputs of a model that are tensors, with the shapes that it declares. Raises InvalidModelError."""
+    from pathlib import Path
+
+    from gecc.frontend.onnx.inputs import declared_shape
+    from gecc.frontend.onnx.model import parse_file
+
+    graph = parse_file(Path(path)).graph
+    constant = {tensor.name for tensor in graph.initializer}
+    return [
+        declared_shape(info, path)
+        for info in graph.input
+        if info.name not in constant and info.type.WhichOneof("value") == "tensor_type"
+    ]
+
+
+def _malformed(part: str, why: str, path: str) -> CliError:
+    sample = ";".join(
+        f"{shape.name}:{','.join(str(d) if isinstance(d, int) else '1' for d in shape.dims)}"
+        for shape in declared(path)
+    )
+    return CliError(
+        f"E10002: '{part.strip()}' in --input_shape is no shape of an input: {why}",
+        hint=f"the inputs of '{path}' are {_spelled(path)}; write --input_shape=\"{sample}\"",
+    )
+
+
+def _spelled(path: str) -> str:
+    return ", ".join(f"'{shape.name}' {shape.spelled}" for shape in declared(path)) or "none"
