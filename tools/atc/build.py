@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
 from gecc.tools.atc.command import Command
+from gecc.tools.atc.gears import gears
 from gecc.tools.atc.inputs import input_shapes
 from gecc.tools.atc.model import model_file, out_nodes
 from gecc.tools.atc.precision import precision, tell
@@ -41,10 +42,12 @@ def build(command: Command) -> int:
     memory = memory_options(own)
     if command["disable_reuse_memory"] == "1":
         memory = replace(memory, disable_reuse=True)
+    sizes = gears(command, path)
     subject = translate.read(
         path,
         "onnx",
-        input_shapes(command, path),
+        input_shapes(command, path) if sizes is None else None,
+        gears=sizes,
         input_values=input_values(own),
         outputs=out_nodes(command),
         host=host(own),

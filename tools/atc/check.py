@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gecc.tools.atc.command import Command
+from gecc.tools.atc.gears import gears
 from gecc.tools.atc.inputs import input_shapes
 from gecc.tools.atc.model import model_file, out_nodes
 from gecc.tools.cli import FAILED, host, input_values
@@ -27,9 +28,11 @@ def check(command: Command) -> int:
     path = model_file(command, "mode 3 checks it")
     target = command["check_report"] or "check_result.json"
     own = command.own
+    sizes = gears(command, path)
     report, error = api.check(
         path,
-        input_shapes=input_shapes(command, path),
+        input_shapes=input_shapes(command, path) if sizes is None else None,
+        gears=sizes,
         input_values=input_values(own),
         outputs=out_nodes(command),
         host=host(own),
