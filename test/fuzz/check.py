@@ -40,7 +40,7 @@ def check(data: bytes, feeds: dict[str, Any], *, ranks: int = 1) -> Outcome:
     except GeccError:
         return "refused"
     with executor:
-        ends = [_run(executor, feeds, gear) for gear in range(min(gear_count(model), MAX_GEARS) or 1)]
+        ends: list[Outcome] = [_run(executor, feeds, gear) for gear in range(min(gear_count(model), MAX_GEARS) or 1)]
         return ends[0]
 
 
