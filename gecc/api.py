@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gecc.errors import CliError
 from gecc.om.gears import gear_shapes
-from gecc.om.records import IoDesc, OmModel
+from gecc.om.records import IoDesc, KernelForm, OmModel
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gecc.dumps import Dumps
     from gecc.errors import UnsupportedError
-    from gecc.frontend.onnx import Placement
+    from gecc.frontend.onnx import OnnxModel, Placement
     from gecc.om.reader import Verify
     from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.precision import Precision, PrecisionReport
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from gecc.runtime.executor import Executor
     from gecc.switches import Switches
 
-Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
-"""An ONNX model: a file, its bytes, or the message itself."""
+Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto | OnnxModel"
+"""An ONNX model: a file, its bytes, the message itself, or what `gecc.frontend.onnx.load_model` has read."""
 
 Host: TypeAlias = Literal["allow", "forbid"]
 """Whether nodes without a native form may run on the host, by the package onnx."""
@@ -109,6 +109,7 @@ def compile(
     precision: str | Precision | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
+    kernels: KernelForm = "native",
 ) -> Model:
     """Compile an ONNX model.
 
@@ -127,6 +128,7 @@ def compile(
         that can be said (`gecc.precision.Precision`); by default the model's own. `Model.precision` says what it did.
     switches: passes and rules to do without (`gecc.switches`).
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
+    kernels: "native" is machine code for the target; "portable" is code that `load` checks and compiles (docs/portable.md).
 
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
     compiled, ShapeError for sizes missing or in conflict, CodegenError when machine code cannot be made.
@@ -146,6 +148,7 @@ def compile(
         precision=precision,
         switches=switches,
         dumps=dumps,
+        kernels=kernels,
     )
     return Model(made.om, report, made.precision)
 
@@ -264,13 +267,19 @@ def compile_module(
     precision: str | Precision | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
+    kernels: KernelForm | None = None,
     after: AfterPass | None = None,
 ) -> Model:
-    """Compile a module of any level, which is used up. Raises as `compile` does."""
+    """Compile a module of any level, which is used up; without `kernels` those of a finished om stay what they are.
+
+    Raises as `compile` does, PassError for a finished om whose kernels have the other form.
+    """
     from gecc.codegen.emit import emit
     from gecc.precision.report import listening
     from gecc.weights import store_of
 
+    if kernels not in (None, "native", "portable"):
+        raise CliError(f"kernels is {kernels!r}, expected 'native' or 'portable'")
     found: list[PrecisionReport] = []
     with listening(found.append, tells=False):
         lower(
@@ -284,7 +293,7 @@ def compile_module(
             dumps=dumps,
             after=after,
         )
-    return Model(emit(module, store_of(ctx)), precision=found[-1] if found else None)
+    return Model(emit(module, store_of(ctx), kernels), precision=found[-1] if found else None)
 
 
 def lower(
@@ -379,6 +388,7 @@ def load(
     verify: Verify = "fast",
     trust: Sequence[str | os.PathLike[str]] = (),
     poison: bool = False,
+    target: str = "host",
 ) -> Executor:
     """Make a compiled model ready to run: an om file, or a `Model` that was just compiled.
 
@@ -387,16 +397,33 @@ def load(
     verify: "full" also hashes the weights' bytes of a file.
     trust: files of public keys (PEM, Ed25519): one of them must have signed the file.
     poison: fill memory that holds nothing with NaN before every phase, to show that nothing reads it; slow, on one rank.
+    target: of a portable om, for what to compile it; "host" is what it was tiled for if this machine runs that, else the
+        best that it runs.
 
     Raises OmError for a file that is damaged, for another machine or of another version, InputError for threads or
-    affinity that cannot be had.
+    affinity that cannot be had. A portable om needs the compiler, and is a CodegenError when its kernels are none.
     """
     from gecc.runtime import executor
+
+    def compile_kernels(om: OmModel, where: str) -> OmModel:
+        from gecc.codegen.portable import compile_model
+
+        return compile_model(om, where, target)
 
     if isinstance(model, Model):
         model = model.om
     if isinstance(model, OmModel):
         if trust:
             raise CliError("only a file can be signed, found a model in memory")
-        return executor.Executor(model, threads=threads, affinity=affinity, poison=poison)
-    return executor.load(model, threads=threads, affinity=affinity, verify=verify, trust=trust, poison=poison)
+        return executor.Executor(
+            model, threads=threads, affinity=affinity, poison=poison, compile_kernels=compile_kernels
+        )
+    return executor.load(
+        model,
+        threads=threads,
+        affinity=affinity,
+        verify=verify,
+        trust=trust,
+        poison=poison,
+        compile_kernels=compile_kernels,
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from gecc import api
 from gecc.errors import CliError, InvalidModelError
 from gecc.files import whole_file, write_whole
-from gecc.om.records import OmModel
+from gecc.om.records import KernelForm, OmModel
 
 if TYPE_CHECKING:
     from xdsl.context import Context
@@ -76,23 +76,39 @@ def read(
     if (input_shapes or input_values or gears) and form != "onnx":
         what = "gears" if gears else "input shapes" if input_shapes else "input values"
         raise CliError(f"{what} are for ONNX models; the sizes in '{path}' are fixed")
-    ctx = make_context()
     match form:
         case "onnx":
             shapes = None if gears is not None else input_shapes
-            module, report = api.import_reported(
-                ctx, path, shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
-            )
-            return Subject(ctx, module, report=report)
+            return read_onnx(path, shapes, input_values=input_values, gears=gears, outputs=outputs, host=host)
         case "om":
             from gecc.om.reader import read
 
-            return Subject(ctx, om=read(path, verify="full"))
+            return Subject(make_context(), om=read(path, verify="full"))
         case "mlir":
             from gecc.report import report_of
 
+            ctx = make_context()
             module = read_text(ctx, path)
             return Subject(ctx, module, report=report_of(module))
+
+
+def read_onnx(
+    model: api.Source,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    *,
+    input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
+    outputs: Sequence[str] | None = None,
+    host: api.Host = "allow",
+) -> Subject:
+    """Read an ONNX model, which may be a message. Raises as `gecc.api.compile` does."""
+    from gecc.context import make_context
+
+    ctx = make_context()
+    module, report = api.import_reported(
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
+    )
+    return Subject(ctx, module, report=report)
 
 
 def read_text(ctx: Context, path: str) -> ModuleOp:
@@ -164,6 +180,7 @@ def write_om(
     opt_level: str,
     target: str,
     memory: MemoryOptions | None = None,
+    kernels: KernelForm | None = None,
     precision: Precision | None = None,
     switches: Switches | None = None,
     after: AfterPass | None = None,
@@ -171,7 +188,11 @@ def write_om(
     external: bool = False,
 ) -> str:
     """Compile to an om file, signed with the private key in the file `key` if given, its weights in a file of their own if
-    `external`; returns a line about it. `switches` and `after` are as in `gecc.api.lower`."""
+    `external`; returns a line about it. `switches` and `after` are as in `gecc.api.lower`, `kernels` is
+    the form of its kernels (None: that which they have, else native).
+
+    Raises PassError for an om whose kernels have the other form.
+    """
     om = subject.om
     if om is None:
         assert subject.module is not None
@@ -184,7 +205,12 @@ def write_om(
             precision=precision,
             switches=switches,
             after=after,
+            kernels=kernels,
         ).om
+    else:
+        from gecc.codegen.emit import check_form
+
+        check_form(om, kernels)
     try:
         api.Model(om).save(path, external_weights=external)
     except OSError as error:

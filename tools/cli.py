@@ -93,6 +93,12 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
         choices=[level[1:] for level in PIPELINES],
         help=f"optimisation level (default: {DEFAULT_LEVEL[1:]})",
     )
+    add(
+        "--kernels",
+        choices=("native", "portable"),
+        help="what the om holds of its kernels: machine code (default), or code that is checked and compiled where it is "
+        "loaded, for files that move between machines or come from strangers",
+    )
     add("--target", default="host", metavar="NAME", help="machine to compile for (default: host, this one)")
 
 

@@ -115,10 +115,18 @@ def _run(argv: Sequence[str] | None) -> int:
         raise CliError("--trust is for an om file, the model is ONNX")
     if args.input_value and not _is_onnx(args.model_file):
         raise CliError(f"--input-value is for ONNX models; the inputs of '{args.model_file}' are fixed")
+    if args.kernels and not _is_onnx(args.model_file):
+        raise CliError(f"--kernels is for ONNX models; '{args.model_file}' has its kernels")
     model = _compile(args) if _is_onnx(args.model_file) else args.model_file
     affinity = _affinity(args.affinity)
     with api.load(
-        model, threads=args.threads, affinity=affinity, verify=args.verify, trust=args.trust, poison=args.poison
+        model,
+        threads=args.threads,
+        affinity=affinity,
+        verify=args.verify,
+        trust=args.trust,
+        poison=args.poison,
+        target=args.target,
     ) as executor:
         feeds = _feeds(args, executor, original)
         results = _measure(args, executor, feeds)
@@ -167,6 +175,7 @@ def _compile(args: argparse.Namespace) -> Model:
         opt_level=opt_level(args),
         target=args.target,
         host=host(args),
+        kernels=args.kernels or "native",
     )
 
 

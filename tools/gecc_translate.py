@@ -81,7 +81,9 @@ def make_parser() -> argparse.ArgumentParser:
     )
     look = parser.add_mutually_exclusive_group()
     look.add_argument("--info", action="store_true", help="print what an om file holds: sizes, memory, tasks, target")
-    look.add_argument("--disassemble", action="store_true", help="print the machine code of the kernels")
+    look.add_argument(
+        "--disassemble", action="store_true", help="print the machine code of the kernels, or their tile IR if portable"
+    )
     look.add_argument("--diff", metavar="OM", help="print how the om differs from this one; exit code 1 if it does")
     parser.add_argument(
         "--elide", action="store_true", help="with text: no file of weights; it cannot be compiled then"
@@ -146,6 +148,8 @@ def _run(argv: Sequence[str] | None) -> int:
         raise CliError(f"--sign is about om files, the output is {result}")
     if args.external_weight and result != "om":
         raise CliError(f"--external-weight is about om files, the output is {result}")
+    if args.kernels and result != "om":
+        raise CliError(f"--kernels is about om files, the output is {result}")
     if args.stage and result == "om":
         raise CliError("--stage is about text and ONNX, the output is om")
     subject = _read(args, source)
@@ -162,8 +166,9 @@ def _run(argv: Sequence[str] | None) -> int:
             raise CliError(f"--memory-report is about what becomes an om, the output is {result}")
         _report_memory(args, subject, options)
     if output is not None and result == "om":
+        kept = {"key": args.sign, "external": args.external_weight, "kernels": args.kernels}
         with listening(_tell):
-            print(translate.write_om(subject, output, key=args.sign, external=args.external_weight, **options))
+            print(translate.write_om(subject, output, **kept, **options))
         return 0
     if args.stage or args.level is not None:
         with listening(_tell):

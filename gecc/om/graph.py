@@ -14,7 +14,9 @@ from gecc.om.attributes import decode_attrs, encode_attr, encode_attrs, int_list
 from gecc.om.gears import gear_count, gears_info
 from gecc.om.records import (
     RESERVED_TYPES,
-    SCHEMA,
+    SCHEMA_OF_BONDS,
+    SCHEMA_OF_GEARS,
+    SCHEMA_OF_PORTABLE,
     AttrValue,
     GraphNode,
     IoDesc,
@@ -67,8 +69,6 @@ MODEL_ATTRS = (
 )
 
 _SPACES = tuple(Space)
-
-SCHEMA_BEFORE_GEARS = 2
 
 
 def first_node_id(model: OmModel) -> int:
@@ -214,7 +214,9 @@ def _arena_offset(desc: Message) -> int:
 
 def schema_of(model: OmModel) -> int:
     """The least encoding that can say what a model is, so that readers of before take what they know."""
-    return SCHEMA if gear_count(model) else SCHEMA_BEFORE_GEARS
+    if model.portable:
+        return SCHEMA_OF_PORTABLE
+    return SCHEMA_OF_GEARS if gear_count(model) else SCHEMA_OF_BONDS
 
 
 def encode_graph(model: OmModel, partition_sizes: tuple[int, ...]) -> Message:

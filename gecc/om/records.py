@@ -14,11 +14,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of this module's encoding in the container. A reader refuses a greater one. 2 added jumps, host calls and the bond,
-3 gears."""
+3 gears, 4 portable kernels."""
+
+SCHEMA_OF_BONDS = 2
+"""The first encoding in which kernels are bound to their tasks."""
+
+SCHEMA_OF_GEARS = 3
+"""The first encoding that has gears."""
+
+SCHEMA_OF_PORTABLE = 4
+"""The first encoding that has portable kernels."""
 
 ALIGNMENT = 64
 """Alignment of the arena's base and of the weights' base in memory."""
@@ -39,6 +48,9 @@ INT64 = range(-(1 << 63), 1 << 63)
 
 RESERVED_TYPES = ("Data", "Const", "NetOutput")
 """Operators by which the container spells inputs, weights and outputs; no node may have one as its type."""
+
+KernelForm: TypeAlias = Literal["native", "portable"]
+"""What an om holds of its kernels: machine code for its target, or tile IR that is checked and compiled where it is loaded."""
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Scalar: TypeAlias = bool | int | float | str
@@ -396,8 +408,10 @@ class OmModel:
     inputs/outputs the graph's interface, in order
     nodes          the optimised graph, in execution order
     weights        constants
-    blob           machine code and read-only data of all kernels, one position-independent image
-    kernels        the functions in `blob`, ordered by offset then name
+    portable       whether the kernels are tile IR, to be compiled where the model is loaded
+    blob           machine code and read-only data of all kernels, one position-independent image; of a portable model the
+                   text of their tile IR, one `tile.kernel` after the other
+    kernels        the functions in `blob`, ordered by offset then name; of a portable model the places of their text
     dispatcher     name of the entry that runs the task table ("" when the blob has none)
     tasks          in execution order; phases ascend
     arena_bytes    size of the block for intermediates
@@ -416,6 +430,7 @@ class OmModel:
     weights: Weights = field(default_factory=Weights)
     blob: Buffer = b""
     kernels: tuple[KernelEntry, ...] = ()
+    portable: bool = False
     dispatcher: str = ""
     tasks: tuple[Task, ...] = ()
     arena_bytes: int = 0

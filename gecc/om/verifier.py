@@ -167,13 +167,16 @@ class _Verifier:
         for i, k in enumerate(self.model.kernels):
             place = f"kernel {i} '{k.name}'"
             if not 0 <= k.offset < size or not 0 < k.size <= size - k.offset:
-                self.fail(f"{k.size} bytes of code at {k.offset} do not fit the blob's {size}", place)
+                what = "text" if self.model.portable else "code"
+                self.fail(f"{k.size} bytes of {what} at {k.offset} do not fit the blob's {size}", place)
             if (k.offset, k.name) <= before:
                 self.fail(
                     f"comes at {k.offset} after '{before[1]}' at {before[0]}, expected order by offset, name", place
                 )
             before = (k.offset, k.name)
         self.unique((k.name for k in self.model.kernels), "kernels")
+        if self.model.portable and self.model.dispatcher:
+            self.fail(f"the dispatcher is '{self.model.dispatcher}', expected none among portable kernels")
         if self.model.dispatcher and all(k.name != self.model.dispatcher for k in self.model.kernels):
             self.fail(f"the dispatcher '{self.model.dispatcher}' is not among the {len(self.model.kernels)} kernels")
 

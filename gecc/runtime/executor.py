@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter_ns
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,10 @@ class Stats:
     total_ns: int
 
 
+CompileKernels: TypeAlias = Callable[[OmModel, str], OmModel]
+"""Makes a model that can run of a portable one; the text names it in messages. `gecc.api` has one: a runtime compiles nothing."""
+
+
 class Executor:
     """A model ready to run. Any number of threads may call `run`; one run at a time goes on, the others wait.
 
@@ -80,11 +84,12 @@ class Executor:
         verified: bool = False,
         resident: Resident | None = None,
         poison: bool = False,
+        compile_kernels: CompileKernels | None = None,
     ) -> None:
         """Prepare `model`. `where` names it in messages; `verified` says that `gecc.om.verifier` passed it already;
+        `compile_kernels` makes portable kernels native;
         `resident` are its code and weights where another executor has them in memory; `poison` fills what is dead with
         a pattern (`gecc.runtime.poison`), on one rank."""
-        self.model = model
         self._lock = threading.Lock()
         self._closed = False
         self._affinity: Affinity = affinity
@@ -93,6 +98,9 @@ class Executor:
         where = where or f"model '{model.name}'"
         if not verified:
             verify(model, where)
+        if model.portable:
+            model = _native(model, where, compile_kernels)
+        self.model = model
         _check_runnable(model, where)
         self.ranks = 1 if poison else _ranks(model, threads)
         self.plan = plan(self.ranks, affinity)
@@ -385,6 +393,7 @@ def load(
     verify: Verify = "fast",
     trust: Sequence[str | os.PathLike[str]] = (),
     poison: bool = False,
+    compile_kernels: CompileKernels | None = None,
 ) -> Executor:
     """Open an om file and make it ready to run.
 
@@ -394,8 +403,29 @@ def load(
     """
     model = read(path, verify=verify, abi=SUPPORTED_ABIS, trust=trust)
     return Executor(
-        model, threads=threads, affinity=affinity, where=f"'{os.fspath(path)}'", verified=True, poison=poison
+        model,
+        threads=threads,
+        affinity=affinity,
+        where=f"'{os.fspath(path)}'",
+        verified=True,
+        poison=poison,
+        compile_kernels=compile_kernels,
     )
+
+
+def _native(model: OmModel, where: str, compile_kernels: CompileKernels | None) -> OmModel:
+    """A portable model with its kernels compiled. They are checked against the size of what they touch, so its tasks need
+    not be those that the kernels were made with."""
+    check_abi(model.abi, SUPPORTED_ABIS, where)
+    if compile_kernels is None:
+        raise OmError(
+            "its kernels are portable, to be compiled where it is loaded; the runtime alone compiles nothing",
+            where=where,
+            hint="load it by gecc.load or gecc-run; they need the compiler: pip install 'gecc[compile]'",
+        )
+    made = compile_kernels(model, where)
+    verify(made, where)
+    return made
 
 
 def _check_runnable(model: OmModel, where: str) -> None:

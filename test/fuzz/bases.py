@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,26 +29,27 @@ class Base:
 @cache
 def bases() -> tuple[Base, ...]:
     """The files: products, images, checked indices, jumps, host calls, gears, and the corpus's newest."""
-    rng = np.random.default_rng(0)
-    found = [
-        _base("product", _product(), {"x": rng.standard_normal((3, 19)).astype(np.float32)}),
-        _base("image", _image(), {"x": rng.standard_normal((1, 3, 9, 7)).astype(np.float32)}),
-        _base("rows", _rows(), {"i": np.array([[0, -1], [4, 2]])}),
-        _base("loop", _loop(), {"x": rng.standard_normal(7).astype(np.float32), "go": np.array(True)}),
-        _base("host", _host(), {"x": np.array([0, 2, 0, 3], np.float32)}),
-        _base("gears", *_gears()),
-    ]
-    for path in sorted(path for folder in sorted(CORPUS.iterdir())[-2:] for path in folder.glob("*.om")):
+    found = [Base(name, api.compile(model).to_bytes(), feeds) for name, (model, feeds) in models().items()]
+    model, feeds, gears = _gears()
+    found.append(Base("gears", api.compile(model, gears=gears).to_bytes(), feeds))
+    newest = [sorted(CORPUS.glob(f"{kind}*"))[-1] for kind in ("abi", "schema")]
+    for path in sorted(path for folder in newest for path in folder.glob("*.om")):
         with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
             feeds = {name.removeprefix("in."): arrays[name] for name in arrays if name.startswith("in.")}
         found.append(Base(f"corpus/{path.stem}", path.read_bytes(), feeds))
     return tuple(found)
 
 
-def _base(
-    name: str, model: onnx.ModelProto, feeds: dict[str, Any], gears: Sequence[Mapping[str, Sequence[int]]] | None = None
-) -> Base:
-    return Base(name, api.compile(model, gears=gears).to_bytes(), feeds)
+def models() -> dict[str, tuple[onnx.ModelProto, dict[str, Any]]]:
+    """The models of the files, with inputs."""
+    rng = np.random.default_rng(0)
+    return {
+        "product": (_product(), {"x": rng.standard_normal((3, 19)).astype(np.float32)}),
+        "image": (_image(), {"x": rng.standard_normal((1, 3, 9, 7)).astype(np.float32)}),
+        "rows": (_rows(), {"i": np.array([[0, -1], [4, 2]])}),
+        "loop": (_loop(), {"x": rng.standard_normal(7).astype(np.float32), "go": np.array(True)}),
+        "host": (_host(), {"x": np.array([0, 2, 0, 3], np.float32)}),
+    }
 
 
 def _model(

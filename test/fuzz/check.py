@@ -49,8 +49,8 @@ def _run(executor: Executor, feeds: dict[str, Any], gear: int) -> Outcome:
     model = executor.model
     fences: list[Pages] = []
     try:
-        given = {io.name: _fenced(io, feeds.get(io.name), fences) for io in in_gear(model.inputs, gear)}
-        outputs = {io.name: _fenced(io, None, fences) for io in in_gear(model.outputs, gear) if io.slot < 0}
+        given = {io.name: fenced(io, feeds.get(io.name), fences) for io in in_gear(model.inputs, gear)}
+        outputs = {io.name: fenced(io, None, fences) for io in in_gear(model.outputs, gear) if io.slot < 0}
         executor.run(given, outputs=outputs)
         return "ran"
     except KernelError:
@@ -62,7 +62,7 @@ def _run(executor: Executor, feeds: dict[str, Any], gear: int) -> Outcome:
             pages.close()
 
 
-def _fenced(io: IoDesc, value: Any, fences: list[Pages]) -> Any:
+def fenced(io: IoDesc, value: Any, fences: list[Pages]) -> Any:
     """An array for an input or output, its last byte the last before a page that may not be touched."""
     if io.slot >= 0:
         return value

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command
-from gecc.tools.atc.gears import gears
-from gecc.tools.atc.inputs import input_shapes
+from gecc.tools.atc.command import Command, warn
+from gecc.tools.atc.gears import gears, open_shapes
+from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import model_file, out_nodes
 from gecc.tools.atc.precision import precision, tell
 from gecc.tools.atc.switching import switches
@@ -43,10 +43,10 @@ def build(command: Command) -> int:
     if command["disable_reuse_memory"] == "1":
         memory = replace(memory, disable_reuse=True)
     sizes = gears(command, path)
-    subject = translate.read(
-        path,
-        "onnx",
-        input_shapes(command, path) if sizes is None else None,
+    shapes = input_shapes(command, path) if sizes is None else open_shapes(command, path)
+    subject = translate.read_onnx(
+        resized(path, shapes),
+        shapes if sizes is None else None,
         gears=sizes,
         input_values=input_values(own),
         outputs=out_nodes(command),
@@ -73,6 +73,7 @@ def build(command: Command) -> int:
             external=external(command),
             opt_level=level,
             target=own.target,
+            kernels=own.kernels,
             memory=memory,
             precision=wanted,
             switches=off,
@@ -85,7 +86,7 @@ def build(command: Command) -> int:
         except CliError as error:
             if "export_compile_stat" in command:
                 raise
-            print(f"gecc-translate: warning: {error}", file=sys.stderr)
+            warn(str(error))
     if command["display_model_info"] == "1":
         from gecc.debug.inspect.info import info
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -96,6 +97,11 @@ def read(argv: Sequence[str]) -> Command:
 def bad_value(flag: str, value: str, expected: str, *, code: str = "E10001", hint: str | None = None) -> CliError:
     """The error of a value that a flag does not take."""
     return CliError(f"{code}: --{flag} is '{value}', expected {expected}", hint=hint)
+
+
+def warn(line: str) -> None:
+    """A line on stderr."""
+    print(f"gecc-translate: warning: {line}", file=sys.stderr)
 
 
 def _checked(flag: Flag, value: str) -> str:

@@ -38,5 +38,9 @@ def gears(command: Command, path: str) -> Gears | None:
         raise CliError(f"E10001: --{name} goes with --input_format={allowed}, found {format_}")
     if kind == "dims" and "insert_op_conf" in command:
         raise CliError(f"E10047: --{name} and --insert_op_conf exclude each other")
-    shapes = command.need("input_shape", f"--{name} gives the sizes that are -1 in it")
-    return gears_of_text(kind, command[name] or "", parse_shapes(shapes, path), name)
+    return gears_of_text(kind, command[name] or "", open_shapes(command, path), name)
+
+
+def open_shapes(command: Command, path: str) -> dict[str, tuple[int, ...]]:
+    """The shapes of --input_shape, -1 where gears give the sizes. Raises CliError when there are none."""
+    return parse_shapes(command.need("input_shape", "gears give the sizes that are -1 in it"), path)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from gecc.tools.atc.command import Command
+from gecc.tools.atc.command import Command, warn
 
 if TYPE_CHECKING:
     from gecc.switches import Switch, Switches
@@ -47,4 +46,4 @@ def _warn(flag: str, found: list[Switch]) -> None:
 
     if unknown := resolve(found)[1]:
         names = ", ".join(repr(name) for name in unknown)
-        print(f"gecc-translate: warning: --{flag}: no pass and no fusion here is called {names}", file=sys.stderr)
+        warn(f"--{flag}: no pass and no fusion here is called {names}")

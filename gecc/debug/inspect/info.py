@@ -51,7 +51,8 @@ def _model(model: OmModel, size: int) -> Iterator[str]:
     yield _line("phases", model.phases)
     yield _line("streams", 1)
     yield _line("events", max(0, model.phases - 1))
-    yield _line("kernels", f"{len(model.kernels)} in {memoryview(model.blob).nbytes} bytes of code")
+    what = "tile IR, portable: compiled where it is loaded" if model.portable else "code"
+    yield _line("kernels", f"{len(model.kernels)} in {memoryview(model.blob).nbytes} bytes of {what}")
     yield _line("graph nodes", len(model.nodes))
     names = {name for node in model.nodes for name in node.onnx_names}
     yield _line("ONNX nodes", len(names))
