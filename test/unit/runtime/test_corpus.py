@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gecc.api import load
 from gecc.om.records import SCHEMA
 from gecc.runtime import abi
-from gecc.runtime.executor import load
 from gecc.target import load as load_target
 from gecc.target import supports
 
