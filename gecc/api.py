@@ -107,6 +107,10 @@ def compile(
     host: Host = "allow",
     memory: MemoryOptions | None = None,
     precision: str | Precision | None = None,
+    aipp: str | os.PathLike[str] | None = None,
+    input_format: str = "NCHW",
+    input_types: Mapping[str, str] | None = None,
+    output_types: str | Mapping[str, str] | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
     kernels: KernelForm = "native",
@@ -126,6 +130,10 @@ def compile(
     memory: how the arena is planned (`gecc.pipeline.MemoryOptions`): work spent, a limit in bytes.
     precision: the element types to compute in: a mode such as "fp16" or "mixed_float16" (`gecc.precision.MODES`), or all
         that can be said (`gecc.precision.Precision`); by default the model's own. `Model.precision` says what it did.
+    aipp: a file (or its text) that makes inputs pictures of bytes, and prepares them (docs/aipp.md); `input_format` says
+        whether the model has its channels as "NCHW" or "NHWC".
+    input_types: other element types of inputs, by name: "float16", "uint8", ...; converted to the model's.
+    output_types: the element type of all outputs, or element types by name.
     switches: passes and rules to do without (`gecc.switches`).
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
     kernels: "native" is machine code for the target; "portable" is code that `load` checks and compiles (docs/portable.md).
@@ -133,12 +141,14 @@ def compile(
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
     compiled, ShapeError for sizes missing or in conflict, CodegenError when machine code cannot be made.
     """
+    from gecc.borders import Borders, prepare
     from gecc.context import make_context
 
     ctx = make_context()
     module, report = import_reported(
         ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
     )
+    prepare(ctx, module, Borders(aipp, input_format, input_types or {}, output_types))
     made = compile_module(
         ctx,
         module,

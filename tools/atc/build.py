@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command, warn
+from gecc.tools.atc.borders import borders
+from gecc.tools.atc.command import Command, make_folder_of, warn
 from gecc.tools.atc.gears import gears, open_shapes
 from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import model_file, out_nodes
@@ -28,6 +29,7 @@ LEVELS = {"O0": "O0", "O1": "O1", "O2": "O2", "O3": "O2"}
 def build(command: Command) -> int:
     """Compile; returns the exit code. Raises GeccError of the kind that fits."""
     from gecc import translate
+    from gecc.borders import outputs_of, prepare
     from gecc.precision.report import listening
     from gecc.rewrite import counting
 
@@ -54,7 +56,10 @@ def build(command: Command) -> int:
     )
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
+    module = subject.as_module()
+    prepare(subject.ctx, module, borders(command, path, outputs_of(module)))
     wanted = precision(command)
+    make_folder_of(output)
     log = Told(command["log"] or "null")
     with ExitStack() as stack:
         counts = stack.enter_context(counting()) if command["export_compile_stat"] != "0" else None

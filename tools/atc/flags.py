@@ -97,9 +97,19 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             sample="1,128;8,128",
         ),
         Flag("out_nodes", "NODES", "the outputs, in order: 'node:0;node:1', or names of tensors", sample="node:0"),
-        _refused("output_type", "TYPES", _NOT_YET),
-        _refused("input_fp16_nodes", "NAMES", _NOT_YET),
-        _refused("insert_op_conf", "FILE", _NOT_YET),
+        Flag(
+            "output_type",
+            "TYPES",
+            "the element type of all outputs, FP32, FP16, UINT8, INT8 and others; or of some: 'node:0:FP16;name:FP32'",
+            sample="FP16",
+        ),
+        Flag("input_fp16_nodes", "NAMES", "inputs that are f16: 'a;b'", sample="a;b"),
+        Flag(
+            "insert_op_conf",
+            "FILE",
+            "AIPP: inputs that are pictures of bytes, and how to prepare them",
+            sample="aipp.cfg",
+        ),
         Flag("check_report", "FILE", "where mode 3 writes its findings", default="check_result.json"),
         Flag(
             "external_weight",

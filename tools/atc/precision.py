@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command
+from gecc.tools.atc.command import Command, warn
 
 if TYPE_CHECKING:
     from gecc.precision import Precision, PrecisionReport
@@ -48,7 +48,7 @@ def precision(command: Command) -> Precision:
     else:
         lines = []
     for line in (*lines, *lists.warnings):
-        _say(f"warning: {line}")
+        warn(line)
     return Precision(mode, lists.white, lists.black, lists.grey, keep, customize, command["is_weight_clip"] != "0")
 
 
