@@ -169,3 +169,26 @@ def test_text_and_numerics_of_every_pass(call: Call) -> None:
     done = call(gecc_translate.main, "o.mlir", "-o", "c.om")
     assert done.code == 0, done.err
     assert len(gecc.load("c.om").gears) == 2
+
+
+def test_precision_types_and_pictures_are_those_of_every_gear(call: Call) -> None:
+    Path("aipp.cfg").write_text(
+        "aipp_op { aipp_mode: static\n related_input_rank: 0\n input_format: RGB888_U8\n csc_switch: false\n"
+        " var_reci_chn_0: 0.0039\n var_reci_chn_1: 0.0039\n var_reci_chn_2: 0.0039 }\n"
+    )
+    flags = ("--precision_mode=force_fp16", "--output_type=FP16", "--insert_op_conf=aipp.cfg")
+    done = atc(call, "--input_shape=x:-1,3,8,8", "--dynamic_batch_size=1,2", *flags)
+    assert done.code == 0, done.err
+    rng = np.random.default_rng(0)
+    with gecc.load("a.om") as executor:
+        shapes = [gear["x"] for gear in executor.gears]
+        given = [rng.integers(0, 256, shape).astype(np.uint8) for shape in shapes]
+        found = [executor.run([x]) for x in given]
+    for shape, x, results in zip(shapes, given, found, strict=True):
+        done = atc(call, f"--input_shape=x:{shape[0]},3,8,8", *flags)
+        assert done.code == 0, done.err
+        with gecc.load("a.om") as executor:
+            for name, array in executor.run([x]).items():
+                assert results[name].dtype == np.float16 and results[name].tobytes() == array.tobytes()
+    done = atc(call, "--input_shape=x:-1,3,8,8", "--dynamic_dims=1;2", flags[-1])
+    assert done.code == 2 and "E10047: --dynamic_dims and --insert_op_conf exclude each other" in done.err
