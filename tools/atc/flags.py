@@ -84,9 +84,24 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             sample="NCHW",
         ),
         Flag("input_shape", "SHAPES", "sizes of the inputs: 'x:1,3,224,224;y:2,4'", sample="x:1,3,224,224"),
-        _refused("dynamic_batch_size", "SIZES", _NOT_YET),
-        _refused("dynamic_image_size", "SIZES", _NOT_YET),
-        _refused("dynamic_dims", "DIMS", _NOT_YET),
+        Flag(
+            "dynamic_batch_size",
+            "SIZES",
+            "an om for several batch sizes, of which each run takes the one that its inputs have; --input_shape has -1 first",
+            sample="1,2,4,8",
+        ),
+        Flag(
+            "dynamic_image_size",
+            "SIZES",
+            "the same for height and width of images; --input_shape has -1 for both",
+            sample="224,224;448,448",
+        ),
+        Flag(
+            "dynamic_dims",
+            "DIMS",
+            "the same for every -1 in --input_shape, in order; with --input_format=ND",
+            sample="1,128;8,128",
+        ),
         Flag("out_nodes", "NODES", "the outputs, in order: 'node:0;node:1', or names of tensors", sample="node:0"),
         Flag(
             "output_type",
