@@ -1,7 +1,7 @@
 """The llvm dialect: xDSL's, with the vector forms and conversions that it lacks.
 
 `llvm.fcmp` and `llvm.select` take vectors here, and `llvm.fptosi`, `llvm.fptoui`, `llvm.uitofp`,
-`llvm.extractelement`, `llvm.mlir.poison` and `llvm.lane_addresses` exist.
+`llvm.extractelement`, `llvm.mlir.poison`, `llvm.freeze` and `llvm.lane_addresses` exist.
 """
 
 from __future__ import annotations
@@ -125,6 +125,20 @@ class PoisonOp(IRDLOperation):
 
 
 @irdl_op_definition
+class FreezeOp(IRDLOperation):
+    """Its operand, or, where that is poison or undefined, some value that is the same for all who use it."""
+
+    name = "llvm.freeze"
+    value = operand_def(AnyAttr())
+    result = result_def(AnyAttr())
+    traits = traits_def(Pure())
+    assembly_format = "$value attr-dict `:` type($value) `->` type($result)"
+
+    def __init__(self, value: SSAValue) -> None:
+        super().__init__(operands=[value], result_types=[value.type])
+
+
+@irdl_op_definition
 class LaneAddressesOp(IRDLOperation):
     """An address for each lane: a pointer plus a vector of byte offsets (LLVM's getelementptr of a vector)."""
 
@@ -139,7 +153,7 @@ class LaneAddressesOp(IRDLOperation):
         super().__init__(operands=[pointer, offsets], result_types=[like(offsets.type, upstream.LLVMPointerType())])
 
 
-_OURS = [FCmpOp, SelectOp, FPToSIOp, FPToUIOp, UIToFPOp, ExtractElementOp, PoisonOp, LaneAddressesOp]
+_OURS = [FCmpOp, SelectOp, FPToSIOp, FPToUIOp, UIToFPOp, ExtractElementOp, PoisonOp, FreezeOp, LaneAddressesOp]
 _replaced = {op.name for op in _OURS}
 
 LLVM = Dialect(

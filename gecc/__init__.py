@@ -8,15 +8,29 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from gecc.api import Model, compile, load
+    from gecc.gears import batch_gears, dims_gears, image_gears
     from gecc.runtime.custom import custom_op
     from gecc.runtime.executor import Executor
 
-__all__ = ["Executor", "Model", "__version__", "compile", "custom_op", "load"]
+__all__ = [
+    "Executor",
+    "Model",
+    "__version__",
+    "batch_gears",
+    "compile",
+    "custom_op",
+    "dims_gears",
+    "image_gears",
+    "load",
+]
 
 _HOME = {
     "Model": "gecc.api",
     "compile": "gecc.api",
     "load": "gecc.api",
+    "batch_gears": "gecc.gears",
+    "dims_gears": "gecc.gears",
+    "image_gears": "gecc.gears",
     "Executor": "gecc.runtime.executor",
     "custom_op": "gecc.runtime.custom",
 }

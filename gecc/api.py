@@ -17,7 +17,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gecc.errors import CliError
-from gecc.om.records import IoDesc, OmModel
+from gecc.om.gears import gear_shapes
+from gecc.om.records import IoDesc, KernelForm, OmModel
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -26,15 +27,17 @@ if TYPE_CHECKING:
 
     from gecc.dumps import Dumps
     from gecc.errors import UnsupportedError
+    from gecc.frontend.onnx import OnnxModel, Placement
     from gecc.om.reader import Verify
     from gecc.pipeline import AfterPass, MemoryOptions
+    from gecc.precision import Precision, PrecisionReport
     from gecc.report import Report
     from gecc.runtime.cpus import Affinity
     from gecc.runtime.executor import Executor
     from gecc.switches import Switches
 
-Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
-"""An ONNX model: a file, its bytes, or the message itself."""
+Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto | OnnxModel"
+"""An ONNX model: a file, its bytes, the message itself, or what `gecc.frontend.onnx.load_model` has read."""
 
 Host: TypeAlias = Literal["allow", "forbid"]
 """Whether nodes without a native form may run on the host, by the package onnx."""
@@ -50,6 +53,8 @@ class Model:
     om: OmModel
     report: Report | None = None
     """What runs where, and why; None for a model that was not compiled from ONNX here."""
+    precision: PrecisionReport | None = None
+    """Which operations compute in another element type than the model says, and why; None when none was to."""
 
     @property
     def name(self) -> str:
@@ -63,13 +68,18 @@ class Model:
 
     @property
     def inputs(self) -> tuple[IoDesc, ...]:
-        """Names, element types and shapes of the inputs, in order."""
+        """Names, element types and shapes (with gears -1 where they differ) of the inputs, in order."""
         return self.om.inputs
 
     @property
     def outputs(self) -> tuple[IoDesc, ...]:
-        """Names, element types and shapes of the outputs, in order."""
+        """Names, element types and shapes (with gears -1 where they differ) of the outputs, in order."""
         return self.om.outputs
+
+    @property
+    def gears(self) -> tuple[Mapping[str, tuple[int, ...]], ...]:
+        """The shapes of the inputs in each gear, by name; () for a model without gears."""
+        return gear_shapes(self.om)
 
     def save(self, path: str | os.PathLike[str], *, external_weights: bool = False) -> None:
         """Write the om file, all or nothing; with `external_weights` its weights into a file beside it, which models with
@@ -90,17 +100,27 @@ def compile(
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     outputs: Sequence[str] | None = None,
     opt_level: str | int = "O2",
     target: str = "host",
     host: Host = "allow",
     memory: MemoryOptions | None = None,
+    precision: str | Precision | None = None,
+    aipp: str | os.PathLike[str] | None = None,
+    input_format: str = "NCHW",
+    input_types: Mapping[str, str] | None = None,
+    output_types: str | Mapping[str, str] | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
+    kernels: KernelForm = "native",
 ) -> Model:
     """Compile an ONNX model.
 
     input_shapes: sizes for the inputs whose dimensions the model leaves open, by input name.
+    gears: 2 to 100 shapes for the inputs, by name; the model then runs in all of them, and the shapes of the arrays that a
+        run is given choose. Inputs that a gear does not name have their shape in `input_shapes`, where -1 stands for what
+        gears give. `gecc.batch_gears`, `image_gears` and `dims_gears` make gears from sizes alone.
     input_values: values of inputs that are the same in every run, by name; they may decide shapes. The model then has no
         such input any more, and an executor that is given one of another value refuses.
     outputs: what to compute instead of the model's own outputs, in order: names of tensors, or `node:0` for a node's.
@@ -108,20 +128,39 @@ def compile(
     target: the name of a machine description (`gecc.target.TARGETS`), or "host" for the best this machine can run.
     host: whether what has no native form may run on the host (`Model.report` says what does and why), or is refused.
     memory: how the arena is planned (`gecc.pipeline.MemoryOptions`): work spent, a limit in bytes.
+    precision: the element types to compute in: a mode such as "fp16" or "mixed_float16" (`gecc.precision.MODES`), or all
+        that can be said (`gecc.precision.Precision`); by default the model's own. `Model.precision` says what it did.
+    aipp: a file (or its text) that makes inputs pictures of bytes, and prepares them (docs/aipp.md); `input_format` says
+        whether the model has its channels as "NCHW" or "NHWC".
+    input_types: other element types of inputs, by name: "float16", "uint8", ...; converted to the model's.
+    output_types: the element type of all outputs, or element types by name.
     switches: passes and rules to do without (`gecc.switches`).
     dumps: where to write the module after each pass; by default what the DUMP_* environment variables say.
+    kernels: "native" is machine code for the target; "portable" is code that `load` checks and compiles (docs/portable.md).
 
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
     compiled, ShapeError for sizes missing or in conflict, CodegenError when machine code cannot be made.
     """
+    from gecc.borders import Borders, prepare
     from gecc.context import make_context
 
     ctx = make_context()
-    module, report = import_reported(ctx, model, input_shapes, input_values=input_values, outputs=outputs, host=host)
-    made = compile_module(
-        ctx, module, opt_level=opt_level, target=target, memory=memory, switches=switches, dumps=dumps
+    module, report = import_reported(
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
     )
-    return Model(made.om, report)
+    prepare(ctx, module, Borders(aipp, input_format, input_types or {}, output_types))
+    made = compile_module(
+        ctx,
+        module,
+        opt_level=opt_level,
+        target=target,
+        memory=memory,
+        precision=precision,
+        switches=switches,
+        dumps=dumps,
+        kernels=kernels,
+    )
+    return Model(made.om, report, made.precision)
 
 
 def import_model(
@@ -130,11 +169,14 @@ def import_model(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> ModuleOp:
     """An ONNX model as a module of the ge level, its weights in the store of `ctx`. Raises as `compile` does."""
-    return import_reported(ctx, model, input_shapes, input_values=input_values, outputs=outputs, host=host)[0]
+    return import_reported(
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
+    )[0]
 
 
 def import_reported(
@@ -143,6 +185,7 @@ def import_reported(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> tuple[ModuleOp, Report]:
@@ -150,25 +193,53 @@ def import_reported(
     from xdsl.dialects.builtin import StringAttr
 
     from gecc.errors import CliError
-    from gecc.frontend.onnx import Placement, import_onnx
     from gecc.report import make_report
     from gecc.rewrite import location_names
 
     if host not in ("allow", "forbid"):
         raise CliError(f"host is {host!r}, expected 'allow' or 'forbid'")
     placements: list[Placement] = []
-    module = import_onnx(
-        ctx,
-        model,
-        input_shapes=input_shapes,
-        input_values=input_values,
-        outputs=outputs,
-        host=host == "allow",
-        placements=placements,
-    )
+    module = _import(ctx, model, input_shapes, input_values, gears, outputs, host, placements)
     graph = location_names(module)
     module.attributes[MODEL_NAME] = StringAttr(graph[0] if graph else "main")
     return module, make_report(module, placements)
+
+
+def _import(
+    ctx: Context,
+    model: Source,
+    input_shapes: Mapping[str, Sequence[int]] | None,
+    input_values: Mapping[str, Any] | None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None,
+    outputs: Sequence[str] | None,
+    host: Host,
+    placements: list[Placement],
+) -> ModuleOp:
+    from gecc.frontend.onnx import import_gears, import_onnx
+    from gecc.gears import gears_of
+
+    allow = host == "allow"
+    if gears is None:
+        return import_onnx(
+            ctx,
+            model,
+            input_shapes=input_shapes,
+            input_values=input_values,
+            outputs=outputs,
+            host=allow,
+            placements=placements,
+        )
+    chosen = gears_of(gears, input_shapes)
+    return import_gears(
+        ctx,
+        model,
+        chosen,
+        chosen.kind,
+        input_values=input_values,
+        outputs=outputs,
+        host=allow,
+        placements=placements,
+    )
 
 
 def check(
@@ -176,6 +247,7 @@ def check(
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
     outputs: Sequence[str] | None = None,
     host: Host = "allow",
 ) -> tuple[Report, UnsupportedError | None]:
@@ -185,20 +257,11 @@ def check(
     """
     from gecc.context import make_context
     from gecc.errors import UnsupportedError
-    from gecc.frontend.onnx import Placement, import_onnx
     from gecc.report import Report, make_report
 
     placements: list[Placement] = []
     try:
-        module = import_onnx(
-            make_context(),
-            model,
-            input_shapes=input_shapes,
-            input_values=input_values,
-            outputs=outputs,
-            host=host == "allow",
-            placements=placements,
-        )
+        module = _import(make_context(), model, input_shapes, input_values, gears, outputs, host, placements)
     except UnsupportedError as error:
         return Report(tuple(placements), None), error
     return make_report(module, placements), None
@@ -211,16 +274,36 @@ def compile_module(
     opt_level: str | int = "O2",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    precision: str | Precision | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
+    kernels: KernelForm | None = None,
     after: AfterPass | None = None,
 ) -> Model:
-    """Compile a module of any level, which is used up. Raises as `compile` does."""
+    """Compile a module of any level, which is used up; without `kernels` those of a finished om stay what they are.
+
+    Raises as `compile` does, PassError for a finished om whose kernels have the other form.
+    """
     from gecc.codegen.emit import emit
+    from gecc.precision.report import listening
     from gecc.weights import store_of
 
-    lower(ctx, module, opt_level=opt_level, target=target, memory=memory, switches=switches, dumps=dumps, after=after)
-    return Model(emit(module, store_of(ctx)))
+    if kernels not in (None, "native", "portable"):
+        raise CliError(f"kernels is {kernels!r}, expected 'native' or 'portable'")
+    found: list[PrecisionReport] = []
+    with listening(found.append, tells=False):
+        lower(
+            ctx,
+            module,
+            opt_level=opt_level,
+            target=target,
+            memory=memory,
+            precision=precision,
+            switches=switches,
+            dumps=dumps,
+            after=after,
+        )
+    return Model(emit(module, store_of(ctx), kernels), precision=found[-1] if found else None)
 
 
 def lower(
@@ -231,6 +314,7 @@ def lower(
     stage: str = "om",
     target: str = "host",
     memory: MemoryOptions | None = None,
+    precision: str | Precision | None = None,
     switches: Switches | None = None,
     dumps: Dumps | None = None,
     after: AfterPass | None = None,
@@ -245,6 +329,7 @@ def lower(
     from gecc.dumps import Dumps
     from gecc.errors import PassError
     from gecc.om_ir import note_options
+    from gecc.precision import Precision
     from gecc.rewrite import switched_off
     from gecc.switches import Switches
     from gecc.text import ELIDED
@@ -257,7 +342,9 @@ def lower(
     name = target_name(target)
     level = f"O{opt_level}" if isinstance(opt_level, int) else opt_level
     start = pipeline.stage_of(module)
-    specs = [spec for spec in pipeline.specs_for(module, level, stage) if spec not in switches.passes]
+    wanted = precision if isinstance(precision, Precision) else Precision(precision or "origin")
+    specs = pipeline.with_precision(pipeline.specs_for(module, level, stage), wanted)
+    specs = tuple(spec for spec in specs if spec not in switches.passes)
     if start == "ge":
         from gecc.frontend.onnx.inputs import require_static
 
@@ -270,7 +357,8 @@ def lower(
     def done(step: str, module: ModuleOp) -> None:
         i = next(place)
         if i == len(specs) - 1 and stage == "om":
-            note_options(module, " ".join([f"-{level} --target={name}", *memory.flags, *switches.flags]))
+            flags = (*memory.flags, *wanted.flags, *switches.flags)
+            note_options(module, " ".join([f"-{level} --target={name}", *flags]))
         dumps.write(step.partition("{")[0], ctx, module, ends=i in ends, last=i == len(specs) - 1)
         if after is not None:
             after(step, module)
@@ -310,6 +398,7 @@ def load(
     verify: Verify = "fast",
     trust: Sequence[str | os.PathLike[str]] = (),
     poison: bool = False,
+    target: str = "host",
 ) -> Executor:
     """Make a compiled model ready to run: an om file, or a `Model` that was just compiled.
 
@@ -318,16 +407,33 @@ def load(
     verify: "full" also hashes the weights' bytes of a file.
     trust: files of public keys (PEM, Ed25519): one of them must have signed the file.
     poison: fill memory that holds nothing with NaN before every phase, to show that nothing reads it; slow, on one rank.
+    target: of a portable om, for what to compile it; "host" is what it was tiled for if this machine runs that, else the
+        best that it runs.
 
     Raises OmError for a file that is damaged, for another machine or of another version, InputError for threads or
-    affinity that cannot be had.
+    affinity that cannot be had. A portable om needs the compiler, and is a CodegenError when its kernels are none.
     """
     from gecc.runtime import executor
+
+    def compile_kernels(om: OmModel, where: str) -> OmModel:
+        from gecc.codegen.portable import compile_model
+
+        return compile_model(om, where, target)
 
     if isinstance(model, Model):
         model = model.om
     if isinstance(model, OmModel):
         if trust:
             raise CliError("only a file can be signed, found a model in memory")
-        return executor.Executor(model, threads=threads, affinity=affinity, poison=poison)
-    return executor.load(model, threads=threads, affinity=affinity, verify=verify, trust=trust, poison=poison)
+        return executor.Executor(
+            model, threads=threads, affinity=affinity, poison=poison, compile_kernels=compile_kernels
+        )
+    return executor.load(
+        model,
+        threads=threads,
+        affinity=affinity,
+        verify=verify,
+        trust=trust,
+        poison=poison,
+        compile_kernels=compile_kernels,
+    )

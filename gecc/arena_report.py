@@ -20,11 +20,13 @@ def memory_report(module: ModuleOp) -> Report:
     if not isinstance(memory, DictionaryAttr):
         raise PassError(f"the module has no {MEMORY}", hint="run tile-allocate-buffers first")
     rows: list[Row] = []
+    start_of_graph = 0  # gears one after the other, as if all ran
     for function in graph_functions(module):
         steps = steps_of(function)
-        life = lifetimes(phases_of(steps))
+        phases = phases_of(steps)
+        life = lifetimes(phases)
         labels = {w.root: s.label for s in reversed(steps) for w in s.writes}
-        names = {alloc: f"b{number}" for number, alloc in enumerate(life)}
+        names = {alloc: f"b{number}" for number, alloc in enumerate(life, start=len(rows))}
         views: dict[AllocOp, list[int]] = {}
         for op in function.body.block.ops:
             if isinstance(op, ViewOp):
@@ -52,14 +54,15 @@ def memory_report(module: ModuleOp) -> Report:
                     names[alloc],
                     end - start,
                     start,
-                    span.first,
-                    span.last,
+                    start_of_graph + span.first,
+                    start_of_graph + span.last,
                     _maker(labels.get(alloc, ""), location_names(alloc)),
                     shares,
                     len(views.get(alloc, [])),
                     sum(views.get(alloc, [])),
                 )
             )
+        start_of_graph += len(phases)
     numbers = {key: value.value.data for key, value in memory.data.items() if isinstance(value, IntegerAttr)}
     method = memory.data.get("method")
     return Report(

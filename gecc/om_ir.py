@@ -32,8 +32,10 @@ def from_model(model: OmModel, store: WeightStore) -> ModuleOp:
         digest = store.add_array(whole[entry.offset : entry.offset + entry.size])
         value = WeightAttr(digest, tensor(entry.dtype, entry.shape))
         weights.append(WeightOp(entry.name, entry.offset, value, entry.layout))
-    blob = np.frombuffer(model.blob, np.uint8)
-    name = WeightAttr(store.add_array(blob), TensorType(i8, [blob.size])) if blob.size else None
+    name = None
+    if memoryview(model.blob).nbytes:  # a portable model may have no kernels
+        blob = np.frombuffer(model.blob, np.uint8)
+        name = WeightAttr(store.add_array(blob), TensorType(i8, [blob.size]))
     return ModuleOp([build_model(model, weights, name)])
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
+    from gecc.precision import Precision
+
 STAGES: tuple[str, ...] = ("ge", "fused", "tile", "buffer", "om")
 """Where a compilation may stop: the graph, kernel-sized operations, kernels on tensors, planned memory, tasks."""
 
@@ -295,6 +297,40 @@ class MemoryOptions:
             f"--memory-slack={self.slack}": self.slack,
         }
         return tuple(flag for flag, given in found.items() if given)
+
+
+def with_precision(specs: Sequence[str], wanted: Precision) -> tuple[str, ...]:
+    """The same passes, with the one that chooses element types where what becomes one operation is recognised and layouts
+    are not chosen yet; unchanged when nothing is to change, or the module is past that."""
+    if wanted.changes_nothing:
+        return tuple(specs)
+    names = [spec.partition("{")[0] for spec in specs]
+    place = next((names.index(name) for name in ("ge-choose-layouts", "ge-to-fused") if name in names), None)
+    if place is None:
+        raise CliError(
+            "element types are chosen at the ge level, which this module or stage does not come through",
+            hint="compile the ONNX model, or text of the ge level, without --stage ge",
+        )
+    tidy = ("ge-canonicalize", "ge-cse", "ge-dce") if "ge-canonicalize" in names else ("ge-dce",)
+    return (*specs[:place], spec_of(wanted), *tidy, *specs[place:])
+
+
+def spec_of(wanted: Precision) -> str:
+    """The pass that follows `wanted`, as `-p` takes it. Raises CliError for a name that holds a quotation mark."""
+    parts = [f"mode={quoted(wanted.mode)}"]
+    for option in ("white", "black", "grey", "keep", "customize"):
+        if entries := getattr(wanted, option):
+            parts.append(f"{option}={','.join(quoted(entry) for entry in entries)}")
+    if not wanted.clip:
+        parts.append("clip=false")
+    return f"ge-choose-precision{{{' '.join(parts)}}}"
+
+
+def quoted(text: str) -> str:
+    """A value of an option of a pass, as `-p` takes it. Raises CliError for what cannot be written so."""
+    if '"' in text or "\\" in text or "\n" in text:
+        raise CliError(f"'{text}' holds a quotation mark, a backslash or a line break")
+    return f'"{text}"'
 
 
 PLANNING = ("tile-reorder", "tile-bufferize")

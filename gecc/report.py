@@ -53,7 +53,9 @@ class Report:
         """Every node with its engine, operator, types, and for the host the reason and a hint."""
         counts = Counter(p.engine for p in self.placements)
         summary = ", ".join(
-            f"{counts[engine]} {engine}" for engine in ("native", "constant", "host", "nowhere") if counts[engine]
+            f"{counts[engine]} {engine}"
+            for engine in ("native", "constant", "host", "nowhere", "unchecked")
+            if counts[engine]
         )
         lines = [f"{len(self.placements)} nodes: {summary or 'none'}"]
         for p in self.placements:

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from gecc import api
 from gecc.errors import CliError, InvalidModelError
 from gecc.files import whole_file, write_whole
-from gecc.om.records import OmModel
+from gecc.om.records import KernelForm, OmModel
 
 if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
 
+    from gecc.gears import Gears
     from gecc.pipeline import AfterPass, MemoryOptions
+    from gecc.precision import Precision
     from gecc.report import Report
     from gecc.switches import Switches
 
@@ -64,31 +66,49 @@ def read(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     *,
     input_values: Mapping[str, Any] | None = None,
+    gears: Gears | None = None,
     outputs: Sequence[str] | None = None,
     host: api.Host = "allow",
 ) -> Subject:
-    """Read a model. Raises GeccError of the kind that fits, ParseError for text that is no module."""
+    """Read a model; with `gears`, which hold the input shapes, one of all of them. Raises GeccError of the kind that fits, ParseError for text that is no module."""
     from gecc.context import make_context
 
-    if (input_shapes or input_values) and form != "onnx":
-        what = "input shapes" if input_shapes else "input values"
+    if (input_shapes or input_values or gears) and form != "onnx":
+        what = "gears" if gears else "input shapes" if input_shapes else "input values"
         raise CliError(f"{what} are for ONNX models; the sizes in '{path}' are fixed")
-    ctx = make_context()
     match form:
         case "onnx":
-            module, report = api.import_reported(
-                ctx, path, input_shapes, input_values=input_values, outputs=outputs, host=host
-            )
-            return Subject(ctx, module, report=report)
+            shapes = None if gears is not None else input_shapes
+            return read_onnx(path, shapes, input_values=input_values, gears=gears, outputs=outputs, host=host)
         case "om":
             from gecc.om.reader import read
 
-            return Subject(ctx, om=read(path, verify="full"))
+            return Subject(make_context(), om=read(path, verify="full"))
         case "mlir":
             from gecc.report import report_of
 
+            ctx = make_context()
             module = read_text(ctx, path)
             return Subject(ctx, module, report=report_of(module))
+
+
+def read_onnx(
+    model: api.Source,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    *,
+    input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
+    outputs: Sequence[str] | None = None,
+    host: api.Host = "allow",
+) -> Subject:
+    """Read an ONNX model, which may be a message. Raises as `gecc.api.compile` does."""
+    from gecc.context import make_context
+
+    ctx = make_context()
+    module, report = api.import_reported(
+        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
+    )
+    return Subject(ctx, module, report=report)
 
 
 def read_text(ctx: Context, path: str) -> ModuleOp:
@@ -110,13 +130,28 @@ def read_text(ctx: Context, path: str) -> ModuleOp:
     return module
 
 
-def lower(subject: Subject, stage: str, *, opt_level: str, target: str, memory: MemoryOptions | None = None) -> None:
+def lower(
+    subject: Subject,
+    stage: str,
+    *,
+    opt_level: str,
+    target: str,
+    memory: MemoryOptions | None = None,
+    precision: Precision | None = None,
+) -> None:
     """Run passes up to the end of a stage. Raises as `gecc.api.lower` does."""
-    api.lower(subject.ctx, subject.as_module(), opt_level=opt_level, stage=stage, target=target, memory=memory)
+    module = subject.as_module()
+    api.lower(subject.ctx, module, opt_level=opt_level, stage=stage, target=target, memory=memory, precision=precision)
 
 
 def memory_report(
-    subject: Subject, path: str, *, opt_level: str, target: str, memory: MemoryOptions | None = None
+    subject: Subject,
+    path: str,
+    *,
+    opt_level: str,
+    target: str,
+    memory: MemoryOptions | None = None,
+    precision: Precision | None = None,
 ) -> str:
     """Plan the memory of a model and tell of the plan: as a page for a path that ends in .html, a picture for .svg, else
     as text. The subject is then at the stage "buffer". Raises CliError for an om, whose memory was planned before."""
@@ -125,7 +160,7 @@ def memory_report(
 
     if subject.om is not None:
         raise CliError("--memory-report takes what is still to be compiled, found an om")
-    lower(subject, "buffer", opt_level=opt_level, target=target, memory=memory)
+    lower(subject, "buffer", opt_level=opt_level, target=target, memory=memory, precision=precision)
     module = subject.as_module()
     report = report_of(module)
     match Path(path).suffix:
@@ -145,13 +180,19 @@ def write_om(
     opt_level: str,
     target: str,
     memory: MemoryOptions | None = None,
+    kernels: KernelForm | None = None,
+    precision: Precision | None = None,
     switches: Switches | None = None,
     after: AfterPass | None = None,
     key: str | None = None,
     external: bool = False,
 ) -> str:
     """Compile to an om file, signed with the private key in the file `key` if given, its weights in a file of their own if
-    `external`; returns a line about it. `switches` and `after` are as in `gecc.api.lower`."""
+    `external`; returns a line about it. `switches` and `after` are as in `gecc.api.lower`, `kernels` is
+    the form of its kernels (None: that which they have, else native).
+
+    Raises PassError for an om whose kernels have the other form.
+    """
     om = subject.om
     if om is None:
         assert subject.module is not None
@@ -161,9 +202,15 @@ def write_om(
             opt_level=opt_level,
             target=target,
             memory=memory,
+            precision=precision,
             switches=switches,
             after=after,
+            kernels=kernels,
         ).om
+    else:
+        from gecc.codegen.emit import check_form
+
+        check_form(om, kernels)
     try:
         api.Model(om).save(path, external_weights=external)
     except OSError as error:

@@ -14,14 +14,17 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from gecc.gear_module import check_gears
+
 
 def verify_module(module: ModuleOp, *, locations: bool = False) -> None:
-    """Verify `module`: xDSL's verifier, dominance, and with `locations` the origin of every graph operation.
+    """Verify `module`: xDSL's verifier, dominance, gears, and with `locations` the origin of every graph operation.
 
     Raises `VerifyException`.
     """
     module.verify()
     check_dominance(module)
+    check_gears(module)
     if locations:
         check_locations(module)
 

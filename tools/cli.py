@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from gecc.errors import CliError, GeccError
 
 if TYPE_CHECKING:
+    from gecc.gears import Gears
     from gecc.pipeline import MemoryOptions
 
 FAILED = 1
@@ -92,7 +93,48 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
         choices=[level[1:] for level in PIPELINES],
         help=f"optimisation level (default: {DEFAULT_LEVEL[1:]})",
     )
+    add(
+        "--kernels",
+        choices=("native", "portable"),
+        help="what the om holds of its kernels: machine code (default), or code that is checked and compiled where it is "
+        "loaded, for files that move between machines or come from strangers",
+    )
     add("--target", default="host", metavar="NAME", help="machine to compile for (default: host, this one)")
+
+
+def add_gear_options(parser: argparse.ArgumentParser) -> None:
+    """Options about models for several sizes of their inputs."""
+    add = (
+        parser.add_argument_group(
+            "gears",
+            "several sizes for one om: a run takes the one that its inputs have. --input-shape has -1 where they go.",
+        )
+        .add_mutually_exclusive_group()
+        .add_argument
+    )
+    add("--batch-gears", metavar="SIZES", help="of the first dimension: 1,2,4,8")
+    add("--image-gears", metavar="SIZES", help="of height and width: 224,224;448,448")
+    add("--dims-gears", metavar="SIZES", help="of all -1, in their order: 1,128;8,128")
+
+
+def gears(args: argparse.Namespace) -> Gears | None:
+    """The gears that a command line asks for. Raises CliError for another syntax, and for sizes that break a rule."""
+    for kind in ("batch", "image", "dims"):
+        text = getattr(args, f"{kind}_gears")
+        if text is not None:
+            return gears_of_text(kind, text, input_shapes(args, open_sizes=True), f"{kind}-gears")
+    return None
+
+
+def gears_of_text(kind: str, text: str, shapes: Mapping[str, Sequence[int]], option: str) -> Gears:
+    """The gears that the value of an option names. Raises CliError for another syntax, and for sizes that break a rule."""
+    from gecc.errors import ShapeError
+    from gecc.gears import parse_gears
+
+    try:
+        return parse_gears(kind, text.strip().strip("'\""), shapes)
+    except ShapeError as error:
+        raise CliError(error.message, where=f"--{option}={text}", hint=error.hint) from None
 
 
 def add_memory_options(parser: argparse.ArgumentParser) -> None:
@@ -137,13 +179,13 @@ def opt_level(args: argparse.Namespace) -> str:
     return DEFAULT_LEVEL if args.level is None else f"O{args.level}"
 
 
-def input_shapes(args: argparse.Namespace) -> dict[str, tuple[int, ...]]:
-    """The sizes given by --input-shape. Raises CliError for another syntax."""
+def input_shapes(args: argparse.Namespace, *, open_sizes: bool = False) -> dict[str, tuple[int, ...]]:
+    """The sizes given by --input-shape, -1 among them with `open_sizes`. Raises CliError for another syntax."""
     if not args.input_shape:
         return {}
     from gecc.frontend.onnx.inputs import parse_input_shape
 
-    return parse_input_shape(args.input_shape)
+    return parse_input_shape(args.input_shape, open_sizes=open_sizes)
 
 
 def input_values(args: argparse.Namespace) -> dict[str, Any]:
@@ -179,6 +221,13 @@ def _value(name: str, text: str) -> Any:
 def host(args: argparse.Namespace) -> Literal["allow", "forbid"]:
     """Whether parts of a model may run on the host."""
     return "forbid" if args.no_host else "allow"
+
+
+def natural(text: str) -> int:
+    """An argument that is a number from 0 on."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 0 on")
+    return int(text)
 
 
 def positive(text: str) -> int:

@@ -74,6 +74,7 @@ def _run(argv: Sequence[str] | None) -> int:
         opt_level=opt_level(args),
         target=args.target,
         host=host(args),
+        kernels=args.kernels or "native",
         settings=settings,
     )
     if args.json:

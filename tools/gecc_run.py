@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from gecc.tools.cli import (
     host,
     input_shapes,
     input_values,
+    natural,
     opt_level,
     positive,
     run_tool,
@@ -29,6 +30,7 @@ from gecc.tools.cli import (
 
 if TYPE_CHECKING:
     from gecc.api import Model
+    from gecc.om.records import IoDesc
     from gecc.runtime.executor import Executor
 
 EPILOG = """\
@@ -74,6 +76,9 @@ def make_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="fill memory that holds nothing with NaN before every phase (on one rank, slow)",
     )
+    parser.add_argument(
+        "--gear", type=natural, metavar="N", help="of a model with gears: the one, from 0, that random inputs are for"
+    )
     parser.add_argument("--profile", action="store_true", help="print the time of every task")
     parser.add_argument("--trace", metavar="FILE", help="write a profile for chrome://tracing or Perfetto (JSON)")
     parser.add_argument("--compare", metavar="PEER", help="compare the results with a peer's: onnxruntime, openvino")
@@ -110,10 +115,18 @@ def _run(argv: Sequence[str] | None) -> int:
         raise CliError("--trust is for an om file, the model is ONNX")
     if args.input_value and not _is_onnx(args.model_file):
         raise CliError(f"--input-value is for ONNX models; the inputs of '{args.model_file}' are fixed")
+    if args.kernels and not _is_onnx(args.model_file):
+        raise CliError(f"--kernels is for ONNX models; '{args.model_file}' has its kernels")
     model = _compile(args) if _is_onnx(args.model_file) else args.model_file
     affinity = _affinity(args.affinity)
     with api.load(
-        model, threads=args.threads, affinity=affinity, verify=args.verify, trust=args.trust, poison=args.poison
+        model,
+        threads=args.threads,
+        affinity=affinity,
+        verify=args.verify,
+        trust=args.trust,
+        poison=args.poison,
+        target=args.target,
     ) as executor:
         feeds = _feeds(args, executor, original)
         results = _measure(args, executor, feeds)
@@ -162,6 +175,7 @@ def _compile(args: argparse.Namespace) -> Model:
         opt_level=opt_level(args),
         target=args.target,
         host=host(args),
+        kernels=args.kernels or "native",
     )
 
 
@@ -170,19 +184,37 @@ def _feeds(args: argparse.Namespace, executor: Executor, original: str | None) -
     from gecc.debug.feeds import random_inputs, random_of_onnx, read_inputs
 
     feeds = read_inputs(args.input, executor.inputs)
-    missing = [io for io in executor.inputs if io.name not in feeds]
+    inputs = _inputs(args, executor, feeds)
+    missing = [io for io in inputs if io.name not in feeds]
     if not missing:
         return feeds
     if objects := [f"'{io.name}' {io.dtype}" for io in missing if io.slot >= 0]:
         raise CliError(f"no random value for {', '.join(objects)}", hint="give it with --input")
     if original is None:
-        drawn = random_inputs(executor.inputs, args.seed)
+        drawn = random_inputs(inputs, args.seed)
     else:
-        shapes = {io.name: io.shape for io in executor.inputs if io.slot < 0}
+        shapes = {io.name: io.shape for io in inputs if io.slot < 0}
         drawn = random_of_onnx(original, shapes, args.seed, input_values(args))
     if args.input:
         print(f"random: {', '.join(io.name for io in missing)}")
     return feeds | {io.name: drawn[io.name] for io in missing}
+
+
+def _inputs(args: argparse.Namespace, executor: Executor, feeds: dict[str, Any]) -> Sequence[IoDesc]:
+    """The inputs; of a model with gears in the one that --gear says, or else in the first that the given ones fit."""
+    count = len(executor.gears)
+    if args.gear is not None and args.gear >= count:
+        raise CliError(f"--gear is {args.gear}, the model has {count or 'no'} gears")
+    if count == 0:
+        return executor.inputs
+    from gecc.om.gears import in_gear
+
+    def fits(shapes: Mapping[str, tuple[int, ...]]) -> bool:
+        return all(feeds[name].shape == shape for name, shape in shapes.items() if name in feeds)
+
+    fitting = [number for number, shapes in enumerate(executor.gears) if fits(shapes)]
+    # where none fits, the executor says so
+    return in_gear(executor.inputs, args.gear if args.gear is not None else (fitting or [0])[0])
 
 
 def _measure(args: argparse.Namespace, executor: Executor, feeds: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,9 @@ from gecc.errors import CliError
 from gecc.tools.cli import (
     FAILED,
     add_compile_options,
+    add_gear_options,
     add_memory_options,
+    gears,
     host,
     input_shapes,
     input_values,
@@ -32,6 +34,7 @@ from gecc.tools.cli import (
 )
 
 if TYPE_CHECKING:
+    from gecc.precision import PrecisionReport
     from gecc.translate import Form, Subject
 
 EPILOG = """\
@@ -78,7 +81,9 @@ def make_parser() -> argparse.ArgumentParser:
     )
     look = parser.add_mutually_exclusive_group()
     look.add_argument("--info", action="store_true", help="print what an om file holds: sizes, memory, tasks, target")
-    look.add_argument("--disassemble", action="store_true", help="print the machine code of the kernels")
+    look.add_argument(
+        "--disassemble", action="store_true", help="print the machine code of the kernels, or their tile IR if portable"
+    )
     look.add_argument("--diff", metavar="OM", help="print how the om differs from this one; exit code 1 if it does")
     parser.add_argument(
         "--elide", action="store_true", help="with text: no file of weights; it cannot be compiled then"
@@ -90,7 +95,15 @@ def make_parser() -> argparse.ArgumentParser:
         "run nowhere",
     )
     add_compile_options(parser)
+    add_gear_options(parser)
     add_memory_options(parser)
+    parser.add_argument(
+        "--precision",
+        default="origin",
+        metavar="MODE",
+        help="element types to compute in: origin (the model's, the default), fp16, fp32, cube_fp16, cube_fp16in_fp32out, "
+        "mixed_float16, mixed_bfloat16; what was changed, and why, is said on stderr",
+    )
     parser.add_argument("--stage", choices=STAGES, help="with text and ONNX: run passes to the end of this stage")
     return parser
 
@@ -109,6 +122,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
         return run(given)
     from gecc import translate
+    from gecc.precision.report import listening
 
     args = make_parser().parse_args(given)
     output: str | None = args.output
@@ -134,27 +148,45 @@ def _run(argv: Sequence[str] | None) -> int:
         raise CliError(f"--sign is about om files, the output is {result}")
     if args.external_weight and result != "om":
         raise CliError(f"--external-weight is about om files, the output is {result}")
+    if args.kernels and result != "om":
+        raise CliError(f"--kernels is about om files, the output is {result}")
     if args.stage and result == "om":
         raise CliError("--stage is about text and ONNX, the output is om")
-    subject = translate.read(args.input, source, input_shapes(args), input_values=input_values(args), host=host(args))
+    subject = _read(args, source)
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
-    options = {"opt_level": opt_level(args), "target": args.target, "memory": memory_options(args)}
+    options = _options(args)
+    if not options["precision"].changes_nothing:
+        if subject.om is not None:
+            raise CliError("--precision is about what is still to be compiled, the input is an om")
+        if result != "om" and args.stage is None and args.level is None:
+            raise CliError("--precision takes effect when passes run", hint="add --stage, or -O")
     if args.memory_report is not None:
         if result != "om":
             raise CliError(f"--memory-report is about what becomes an om, the output is {result}")
         _report_memory(args, subject, options)
     if output is not None and result == "om":
-        print(translate.write_om(subject, output, key=args.sign, external=args.external_weight, **options))
+        kept = {"key": args.sign, "external": args.external_weight, "kernels": args.kernels}
+        with listening(_tell):
+            print(translate.write_om(subject, output, **kept, **options))
         return 0
     if args.stage or args.level is not None:
-        translate.lower(subject, args.stage or "om", **options)
+        with listening(_tell):
+            translate.lower(subject, args.stage or "om", **options)
     if output is not None and result == "onnx":
         print(translate.write_onnx(subject, output))
         return 0
     said = translate.write_text(subject, output, elide=args.elide)
     print(said, end="" if output is None else "\n")
     return 0
+
+
+def _read(args: argparse.Namespace, source: Form) -> Subject:
+    from gecc import translate
+
+    chosen = gears(args)
+    shapes = input_shapes(args) if chosen is None else None
+    return translate.read(args.input, source, shapes, input_values=input_values(args), gears=chosen, host=host(args))
 
 
 def _check(args: argparse.Namespace, source: str) -> int:
@@ -164,8 +196,10 @@ def _check(args: argparse.Namespace, source: str) -> int:
         raise CliError(f"--check is for ONNX models, '{args.input}' is {source}")
     if args.output is not None or args.stage is not None:
         raise CliError("--check writes nothing and runs no passes", hint="leave out -o and --stage")
+    chosen = gears(args)
+    shapes = input_shapes(args) if chosen is None else None
     report, error = api.check(
-        args.input, input_shapes=input_shapes(args), input_values=input_values(args), host=host(args)
+        args.input, input_shapes=shapes, input_values=input_values(args), gears=chosen, host=host(args)
     )
     print(report.full())
     if error is not None:
@@ -176,11 +210,26 @@ def _check(args: argparse.Namespace, source: str) -> int:
 
 def _memory(args: argparse.Namespace, source: Form) -> int:
     """The report alone, without an om."""
-    from gecc import translate
 
-    subject = translate.read(args.input, source, input_shapes(args), input_values=input_values(args), host=host(args))
-    _report_memory(args, subject, {"opt_level": opt_level(args), "target": args.target, "memory": memory_options(args)})
+    subject = _read(args, source)
+    _report_memory(args, subject, _options(args))
     return 0
+
+
+def _tell(report: PrecisionReport) -> None:
+    print(report.short(), file=sys.stderr)
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    """How to compile."""
+    from gecc.precision import Precision
+
+    return {
+        "opt_level": opt_level(args),
+        "target": args.target,
+        "memory": memory_options(args),
+        "precision": Precision(args.precision),
+    }
 
 
 def _report_memory(args: argparse.Namespace, subject: Subject, options: dict[str, Any]) -> None:

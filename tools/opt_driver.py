@@ -155,6 +155,7 @@ class GeccOpt(xDSLOptMain):
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline on one module, with the checks that were asked for."""
         from gecc.pipeline import run_passes
+        from gecc.precision.report import listening
         from gecc.rewrite import listen
         from gecc.verify import has_provenance
 
@@ -180,7 +181,7 @@ class GeccOpt(xDSLOptMain):
             started = time.perf_counter()
 
         listener = listen(lambda miss: misses.append(remark(miss))) if self.args.remarks else nullcontext()
-        with listener:
+        with listener, listening(lambda report: print(report.short(), file=sys.stderr)):
             run_passes(
                 self.ctx,
                 prog,

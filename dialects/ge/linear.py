@@ -16,7 +16,9 @@ from gecc.dialects.ge.types import (
     FLOAT,
     NUMERIC,
     AnyTensor,
+    DTypes,
     agree,
+    bf16,
     broadcast,
     check_dtype,
     check_rank,
@@ -24,6 +26,8 @@ from gecc.dialects.ge.types import (
     check_same_dtype,
     dims,
     elem,
+    f16,
+    f32,
     i8,
     i16,
     i32,
@@ -41,7 +45,8 @@ class MatMulV2(GeOp):
     """Matrix product of the last two dimensions; the others broadcast. `bias` [N] is added.
 
     a: [.., M, K] ([.., K, M] when transpose_x1), b: [.., K, N] ([.., N, K] when transpose_x2) -> [.., M, N]. Products
-    of i8 and i16 are summed in i32 when that is the declared result type (`sums`).
+    of i8 and i16 are summed in i32 when that is the declared result type (`sums`); those of f16 and bf16 are summed in f32
+    and left so when that is declared.
     """
 
     a = operand_def(TensorType)
@@ -95,7 +100,8 @@ class Conv2D(GeOp):
     """Convolution (correlation) of x [N, C, H, W] with w [O, C / group, KH, KW], plus bias [O].
 
     pads are top, left, bottom, right. Result [N, O, OH, OW], in the layout of x. Sums of i32 wrap; products
-    of i8 and i16 are summed in i32 when that is the declared result type (`sums`).
+    of i8 and i16 are summed in i32 when that is the declared result type (`sums`); those of f16 and bf16 are summed in f32
+    and left so when that is declared.
     """
 
     x = operand_def(TensorType)
@@ -252,6 +258,10 @@ class ConvTranspose3D(GeOp):
         return _infer_transposed(self, max(rank(self.x) - 2, 3))
 
 
+_SUMMED_IN: dict[Attribute, DTypes] = {i32: (i8, i16), f32: (f16, bf16)}
+"""Element type of sums -> those of operands that may have results of it."""
+
+
 def _infer_conv(op: Conv2D | Conv3D, spatial: int) -> Sequence[AnyTensor]:
     _check_operands(op, spatial)
     group = op.group.value.data
@@ -305,9 +315,9 @@ def _only_element(element: Attribute | None) -> list[AnyTensor] | None:
 
 
 def _result_element(operand: SSAValue, result: SSAValue) -> Attribute:
-    """The element type of the operands; i32 where that is declared for operands of i8 or i16."""
+    """The element type of the operands; that in which narrow operands are summed, i32 or f32, where it is declared."""
     declared = result.type.element_type if isinstance(result.type, TensorType) else None
-    return i32 if declared == i32 and elem(operand) in (i8, i16) else elem(operand)
+    return declared if declared is not None and elem(operand) in _SUMMED_IN.get(declared, ()) else elem(operand)
 
 
 def _check_bias_element(bias: SSAValue | None, expected: Attribute) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -65,6 +66,8 @@ ELEMENTS: dict[str, Attribute] = {
 """Element types by their spelling, which is that of the records."""
 
 
+_Rows: TypeAlias = ArrayAttr[DenseArrayBase[IntegerType]]
+
 VALUE = base(TensorType) | base(ObjectType)
 """Types of values: tensors of numbers, and objects of the host engine."""
 
@@ -89,32 +92,40 @@ def _dtype(type: Attribute, op: str) -> tuple[str, tuple[int, ...]]:
     return str(type.element_type), tuple(-1 if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
 
 
-def _io(name: str, dtype: str, shape: tuple[int, ...], place: SlotAttr | None) -> IoDesc:
+def _io(name: str, kind: tuple[str, tuple[int, ...]], place: SlotAttr | None, gears: _Rows | None) -> IoDesc:
+    dtype, shape = kind
+    shapes = tuple(ints_of(row) for row in gears) if gears is not None else ()
     if place is None:
-        return IoDesc(name, dtype, shape)
+        return IoDesc(name, dtype, shape, shapes=shapes)
     return IoDesc(name, dtype, ints_of(place.shape), None, place.slot.data)
+
+
+def _shapes(desc: IoDesc) -> _Rows | None:
+    """The shapes of a record in the gears; None without gears."""
+    return ArrayAttr(int_array(shape) for shape in desc.shapes) if desc.shapes else None
 
 
 @irdl_op_definition
 class InputOp(IRDLOperation):
-    """The next graph input, by its ONNX name."""
+    """The next graph input, by its ONNX name; `gears` are its shapes in the gears of the model, if it has such."""
 
     name = "om.input"
     label = prop_def(Text)
     object = opt_prop_def(SlotAttr)
+    gears = opt_prop_def(ArrayAttr.constr(DenseArrayBase.constr(i64)))
     result = result_def(VALUE)
-    assembly_format = "$label (`object` $object^)? attr-dict `:` type($result)"
+    assembly_format = "$label (`object` $object^)? (`gears` $gears^)? attr-dict `:` type($result)"
 
     def __init__(self, desc: IoDesc) -> None:
         super().__init__(
-            properties={"label": text(desc.name), "object": SlotAttr.of(desc)},
+            properties={"label": text(desc.name), "object": SlotAttr.of(desc), "gears": _shapes(desc)},
             result_types=[value_type(desc.dtype, desc.shape)],
         )
 
     @property
     def record(self) -> IoDesc:
         """What the container says of it."""
-        return _io(text_of(self.label), *_dtype(self.result.type, self.name), self.object)
+        return _io(text_of(self.label), _dtype(self.result.type, self.name), self.object, self.gears)
 
 
 @irdl_op_definition
@@ -124,9 +135,12 @@ class OutputOp(IRDLOperation):
     name = "om.output"
     label = prop_def(Text)
     object = opt_prop_def(SlotAttr)
+    gears = opt_prop_def(ArrayAttr.constr(DenseArrayBase.constr(i64)))
     type = prop_def(VALUE)
     value = var_operand_def(VALUE)
-    assembly_format = "$label (`object` $object^)? `:` $type attr-dict (`=` $value^ `:` type($value))?"
+    assembly_format = (
+        "$label (`object` $object^)? (`gears` $gears^)? `:` $type attr-dict (`=` $value^ `:` type($value))?"
+    )
 
     def __init__(self, desc: IoDesc, value: SSAValue | None) -> None:
         super().__init__(
@@ -134,6 +148,7 @@ class OutputOp(IRDLOperation):
             properties={
                 "label": text(desc.name),
                 "object": SlotAttr.of(desc),
+                "gears": _shapes(desc),
                 "type": value_type(desc.dtype, desc.shape),
             },
         )
@@ -145,7 +160,7 @@ class OutputOp(IRDLOperation):
     @property
     def record(self) -> IoDesc:
         """What the container says of it, without its source."""
-        return _io(text_of(self.label), *_dtype(self.type, self.name), self.object)
+        return _io(text_of(self.label), _dtype(self.type, self.name), self.object, self.gears)
 
 
 @irdl_op_definition

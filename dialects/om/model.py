@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, UnitAttr, i64
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator
@@ -37,7 +37,7 @@ class ModelOp(IRDLOperation):
     """A compiled model: inputs, weights, nodes, outputs, entries, tasks, in this order.
 
     Without `blob` the machine code is not there yet: tasks name kernels that are still to be compiled, and there are no
-    entries.
+    entries. With `portable` the blob is the text of the kernels' tile IR.
     """
 
     name = "om.model"
@@ -50,12 +50,14 @@ class ModelOp(IRDLOperation):
     producer = prop_def(Text)
     dispatcher = opt_prop_def(Text)
     blob = opt_prop_def(WeightAttr)
+    portable = opt_prop_def(UnitAttr)
     values = opt_prop_def(DictionaryAttr)
     body = region_def()
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
     assembly_format = (
         "$label `target` $target `abi` $abi `arena` $arena `scratch` $scratch (`slots` $slots^)? `producer` $producer"
-        " (`dispatcher` $dispatcher^)? (`blob` $blob^)? (`values` $values^)? attr-dict-with-keyword $body"
+        " (`dispatcher` $dispatcher^)? (`blob` $blob^)? (`portable` $portable^)? (`values` $values^)?"
+        " attr-dict-with-keyword $body"
     )
 
     def __init__(self, model: OmModel, blob: WeightAttr | None, body: Region) -> None:
@@ -70,6 +72,7 @@ class ModelOp(IRDLOperation):
                 "producer": text(model.producer),
                 "dispatcher": text(model.dispatcher) if model.dispatcher else None,
                 "blob": blob,
+                "portable": UnitAttr() if model.portable else None,
                 "values": dictionary(model.attrs),
             },
             regions=[body],
@@ -169,6 +172,7 @@ class ModelOp(IRDLOperation):
             outputs=tuple(outputs),
             nodes=tuple(nodes),
             weights=Weights(tuple(entries), entries[-1].offset + entries[-1].size if entries else 0),
+            portable=self.portable is not None,
             kernels=tuple(op.record for op in self.all(EntryOp)),
             dispatcher=text_of(self.dispatcher) if self.dispatcher is not None else "",
             tasks=tuple(tasks),

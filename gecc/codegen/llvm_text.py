@@ -243,6 +243,11 @@ def _negate(f: _Function, op: Operation) -> None:
     f.assign(op, f"fneg {f.typed(op.operands[0])}")
 
 
+@_emits(llvm.FreezeOp)
+def _freeze(f: _Function, op: Operation) -> None:
+    f.assign(op, f"freeze {f.typed(op.operands[0])}")
+
+
 @_emits(xllvm.ICmpOp)
 def _icmp(f: _Function, op: Operation) -> None:
     assert isinstance(op, xllvm.ICmpOp)

@@ -23,17 +23,23 @@ from gecc.codegen.worker import OPT_LEVEL, OPTIONS, read_frame, write_frame
 from gecc.errors import CodegenError
 from gecc.target import Target
 
+_LAST_WORDS = 2000
+"""Bytes of a dead worker's messages that are told."""
+
 USER_CACHE = ObjectCache()
 """The cache that `compile_ir` uses unless told otherwise."""
 
 
-class _Worker:
-    """One worker process and its pipes. Not thread-safe: whoever takes it has it alone."""
+class Worker:
+    """One worker process and its pipes. Not thread-safe: whoever takes it has it alone.
 
-    def __init__(self) -> None:
+    `module` is what it runs: a program that answers each frame of its standard input (`gecc.codegen.worker`).
+    """
+
+    def __init__(self, module: str) -> None:
         self._stderr: IO[bytes] = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gecc.codegen.worker"],
+            [sys.executable, "-m", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -41,34 +47,45 @@ class _Worker:
             env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
 
-    def compile(self, text: str, target: Target, assembly: bool) -> bytes:
+    def ask(
+        self, request: dict[str, object], payload: bytes, where: str, seconds: float | None = None
+    ) -> tuple[dict[str, object], bytes]:
+        """The answer to a request; a process that takes longer than `seconds` is ended.
+
+        Raises CodegenError, telling the last of what it wrote, when the process died.
+        """
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
-        request: dict[str, object] = {
-            "triple": target.triple,
-            "cpu": target.cpu,
-            "features": target.features,
-            "assembly": assembly,
-        }
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            self.process.kill()
+
+        timer = threading.Timer(seconds, end) if seconds is not None else None
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
         try:
-            write_frame(stdin, request, text.encode())
+            write_frame(stdin, request, payload)
             answer = read_frame(stdout)
         except BrokenPipeError:
             answer = None
-        if answer is None:
-            status = self.process.wait()
-            self._stderr.seek(0)
-            said = self._stderr.read().decode(errors="replace").strip()
-            self.close()
-            raise CodegenError(
-                f"the code generator's process ended with status {status}: {said or 'it wrote nothing'}",
-                where=_module_name(text),
-            )
-        header, code = answer
-        if "error" in header:
-            raise CodegenError(f"LLVM refused the text: {header['error']}", where=_module_name(text))
-        return code
+        finally:
+            if timer is not None:
+                timer.cancel()
+        if answer is not None:
+            return answer
+        status = self.process.wait()
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_WORDS))
+        said = self._stderr.read().decode(errors="replace").strip()
+        self.close()
+        if late.is_set():
+            raise CodegenError(f"the code generator took longer than {seconds:g} seconds", where=where)
+        raise CodegenError(
+            f"the code generator's process ended with status {status}: {said or 'it wrote nothing'}", where=where
+        )
 
     @property
     def alive(self) -> bool:
@@ -85,15 +102,18 @@ class _Worker:
         self._stderr.close()
 
 
-class _Pool:
-    """Idle workers of this process."""
+class WorkerPool:
+    """Idle workers of this process that run a module."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
+        self.module = module
         self._lock = threading.Lock()
-        self._idle: list[_Worker] = []
+        self._idle: list[Worker] = []
         self._owner = os.getpid()
+        atexit.register(self.close)
 
-    def take(self) -> _Worker:
+    def take(self) -> Worker:
+        """An idle worker, or a new one."""
         with self._lock:
             if self._owner != os.getpid():  # pipes inherited through a fork belong to the parent
                 self._idle, self._owner = [], os.getpid()
@@ -102,17 +122,21 @@ class _Pool:
                 if worker.alive:
                     return worker
                 worker.close()
-        return _Worker()
+        return Worker(self.module)
 
-    def give(self, worker: _Worker) -> None:
-        with self._lock:
-            self._idle.append(worker)
+    def give(self, worker: Worker) -> None:
+        """Hand a worker back; one that died is not kept."""
+        if worker.alive:
+            with self._lock:
+                self._idle.append(worker)
 
     def idle(self) -> int:
+        """How many there are."""
         with self._lock:
             return len(self._idle) if self._owner == os.getpid() else 0
 
     def close(self) -> None:
+        """End them all."""
         with self._lock:
             idle, self._idle = self._idle, []
             if self._owner == os.getpid():
@@ -120,8 +144,7 @@ class _Pool:
                     worker.close()
 
 
-_pool = _Pool()
-atexit.register(_pool.close)
+_pool = WorkerPool("gecc.codegen.worker")
 
 
 def prestart(count: int | None = None) -> None:
@@ -129,8 +152,8 @@ def prestart(count: int | None = None) -> None:
 
     Returns at once.
     """
-    wanted = min(count or _cores(), _cores())
-    workers = [_Worker() for _ in range(wanted - _pool.idle())]
+    wanted = min(count or cores(), cores())
+    workers = [Worker(_pool.module) for _ in range(wanted - _pool.idle())]
     for worker in workers:
         _pool.give(worker)
 
@@ -160,7 +183,7 @@ def compile_ir(
     if missing:
         # The longest first: a long one at the end would leave the other workers without work.
         order = sorted(missing, key=lambda key: (-len(missing[key]), key))
-        with ThreadPoolExecutor(min(_cores(), len(order))) as threads:
+        with ThreadPoolExecutor(min(cores(), len(order))) as threads:
             codes = list(threads.map(lambda key: _compile(missing[key], target, assembly), order))
         for key, code in zip(order, codes, strict=True):
             results[key] = code
@@ -170,20 +193,30 @@ def compile_ir(
 
 
 def _compile(text: str, target: Target, assembly: bool) -> bytes:
+    request = machine_request(target) | {"assembly": assembly}
     worker = _pool.take()
     try:
-        return worker.compile(text, target, assembly)
+        header, code = worker.ask(request, text.encode(), _module_name(text))
     finally:
-        if worker.alive:
-            _pool.give(worker)
+        _pool.give(worker)
+    if "error" in header:
+        raise CodegenError(f"LLVM refused the text: {header['error']}", where=_module_name(text))
+    return code
+
+
+def machine_request(target: Target) -> dict[str, object]:
+    """What LLVM's target machine is made from."""
+    return {"triple": target.triple, "cpu": target.cpu, "features": target.features}
+
+
+def generator() -> tuple[str, ...]:
+    """What besides text and target decides the bytes of an object. Raises PackageNotFoundError without llvmlite."""
+    return (__version__, importlib.metadata.version("llvmlite"), str(OPT_LEVEL), *OPTIONS)
 
 
 def _key(text: str, target: Target, assembly: bool) -> str:
     kind = "assembly" if assembly else "object"
-    llvm = importlib.metadata.version("llvmlite")
-    return ObjectCache.key(
-        *(kind, text, target.triple, target.cpu, target.features, __version__, llvm, str(OPT_LEVEL), *OPTIONS)
-    )
+    return ObjectCache.key(kind, text, target.triple, target.cpu, target.features, *generator())
 
 
 def _module_name(text: str) -> str:
@@ -194,5 +227,6 @@ def _module_name(text: str) -> str:
     return "an LLVM IR module without definitions"
 
 
-def _cores() -> int:
+def cores() -> int:
+    """CPUs that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -1,6 +1,6 @@
 """A process that turns LLVM IR text into machine code: `python -m gecc.codegen.worker`, driven by `object.py`.
 
-llvmlite is imported here and nowhere else. LLVM holds one lock, its options are process-wide, and a fatal error ends
+llvmlite is imported in `Compiler` and nowhere else. LLVM holds one lock, its options are process-wide, and a fatal error ends
 the process: so it has processes of its own. Standard input carries requests, standard output the answers, both framed
 as one line of JSON followed by as many raw bytes as the line's "bytes" says.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,39 +46,55 @@ def write_frame(stream: IO[bytes], header: dict[str, object], payload: bytes) ->
     stream.flush()
 
 
-def main() -> None:
-    """Answer requests until standard input ends."""
-    import llvmlite.binding as llvm
+class Compiler:
+    """LLVM, set up. One for a process: its options hold for all of it."""
 
-    requests = sys.stdin.buffer
-    # Nothing else may write among the answers, LLVM's own messages included.
+    def __init__(self) -> None:
+        import llvmlite.binding as llvm
+
+        for option in OPTIONS:
+            llvm.set_option("", option)
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        llvm.initialize_native_asmparser()
+        self._llvm = llvm
+        self._machines: dict[tuple[object, ...], TargetMachine] = {}
+
+    def compile(self, request: Mapping[str, object], text: str) -> bytes:
+        """An object, or assembly text, for a module. Raises RuntimeError when LLVM refuses it."""
+        key = (request["triple"], request["cpu"], request["features"])
+        if (machine := self._machines.get(key)) is None:
+            machine = self._llvm.Target.from_triple(str(request["triple"])).create_target_machine(
+                cpu=str(request["cpu"]),
+                features=str(request["features"]),
+                opt=OPT_LEVEL,
+                reloc="pic",
+                codemodel="small",
+                jit=False,
+            )
+            self._machines[key] = machine
+        module = self._llvm.parse_assembly(text)
+        module.triple = str(request["triple"])
+        module.data_layout = str(machine.target_data)
+        module.verify()
+        return machine.emit_assembly(module).encode() if request["assembly"] else machine.emit_object(module)
+
+
+def channel() -> tuple[IO[bytes], IO[bytes]]:
+    """Requests and answers of this process. Nothing else may write among the answers, LLVM's own messages included."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    for option in OPTIONS:
-        llvm.set_option("", option)
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    llvm.initialize_native_asmparser()
-    machines: dict[tuple[object, ...], TargetMachine] = {}
+    return sys.stdin.buffer, answers
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    requests, answers = channel()
+    compiler = Compiler()
     while (frame := read_frame(requests)) is not None:
         header, payload = frame
-        key = (header["triple"], header["cpu"], header["features"])
         try:
-            if (machine := machines.get(key)) is None:
-                machine = llvm.Target.from_triple(str(header["triple"])).create_target_machine(
-                    cpu=str(header["cpu"]),
-                    features=str(header["features"]),
-                    opt=OPT_LEVEL,
-                    reloc="pic",
-                    codemodel="small",
-                    jit=False,
-                )
-                machines[key] = machine
-            module = llvm.parse_assembly(payload.decode())
-            module.triple = str(header["triple"])
-            module.data_layout = str(machine.target_data)
-            module.verify()
-            code = machine.emit_assembly(module).encode() if header["assembly"] else machine.emit_object(module)
+            code = compiler.compile(header, payload.decode())
         except RuntimeError as error:  # what llvmlite raises for text that does not parse or verify
             write_frame(answers, {"error": str(error)}, b"")
         else:

@@ -21,6 +21,7 @@ from gecc.debug.compare import TOLERANCE, Difference, compare
 from gecc.debug.feeds import random_of_onnx
 from gecc.debug.peers import PEERS, Gecc, Runner
 from gecc.errors import GeccError
+from gecc.om.records import KernelForm
 
 SETTLE = 0.03
 """Seconds of pause before each competitor's turn."""
@@ -67,6 +68,7 @@ def bench(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     opt_level: str = "O2",
     target: str = "host",
+    kernels: KernelForm = "native",
     host: api.Host = "allow",
     settings: Settings | None = None,
 ) -> list[Timing]:
@@ -75,7 +77,9 @@ def bench(
     Raises WrongValues when an output differs by more than the tolerance.
     """
     settings = settings or Settings()
-    compiled = api.compile(model, input_shapes=input_shapes, opt_level=opt_level, target=target, host=host)
+    compiled = api.compile(
+        model, input_shapes=input_shapes, opt_level=opt_level, target=target, host=host, kernels=kernels
+    )
     feeds = random_of_onnx(model, {io.name: io.shape for io in compiled.inputs}, settings.seed)
     timings: list[Timing] = []
     for count in threads:

@@ -48,16 +48,17 @@ class Domain:
         return rng.uniform(self.low, self.high, shape).astype(dtype)
 
 
-def domains(module: ModuleOp, store: WeightStore) -> dict[str, Domain]:
-    """The domain of each input of `@main` by name."""
-    main = _main(module)
+def domains(module: ModuleOp, store: WeightStore, function: str = "main") -> dict[str, Domain]:
+    """The domain of each input of `@main`, or of the gear `function`, by name."""
+    main = _main(module, function)
     return {name: _domain(arg, store) for name, arg in zip(input_names(main), main.args, strict=True)}
 
 
-def draw_inputs(module: ModuleOp, store: WeightStore, seed: int = 0) -> dict[str, NDArray[Any]]:
-    """Random inputs for `@main` by name, each from its domain. Every dimension must be known. Objects get none."""
-    main = _main(module)
-    found = domains(module, store)
+def draw_inputs(module: ModuleOp, store: WeightStore, seed: int = 0, function: str = "main") -> dict[str, NDArray[Any]]:
+    """Random inputs for `@main`, or the gear `function`, by name, each from its domain. Every dimension must be known.
+    Objects get none."""
+    main = _main(module, function)
+    found = domains(module, store, function)
     inputs: dict[str, NDArray[Any]] = {}
     for i, (name, arg) in enumerate(zip(input_names(main), main.args, strict=True)):
         if not isinstance(arg.type, TensorType):
@@ -67,8 +68,8 @@ def draw_inputs(module: ModuleOp, store: WeightStore, seed: int = 0) -> dict[str
     return inputs
 
 
-def _main(module: ModuleOp) -> FuncOp:
-    return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+def _main(module: ModuleOp, name: str) -> FuncOp:
+    return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
 
 
 def _domain(value: SSAValue, store: WeightStore) -> Domain:

@@ -28,6 +28,7 @@ from gecc.debug.domains import draw_inputs
 from gecc.debug.launches import LaunchRunner
 from gecc.dialects import tile
 from gecc.errors import GeccError
+from gecc.gear_module import main_functions
 from gecc.interp.base import input_names, output_names, run_module
 from gecc.interp.tile_graph import run_graph
 from gecc.pipeline import parse_passes, run_passes, stage_of
@@ -82,17 +83,19 @@ def run(
     require_static(module)
     store = store_of(ctx)
     passes = parse_passes(specs)
-    check = Check(module, store, draw_inputs(module, store, seed))
+    names = [function.sym_name.data for function in main_functions(module)]
+    checks = [Check(module, store, draw_inputs(module, store, seed, name), name) for name in names]
     steps: list[Step] = []
     target = next((load_target(name) for p in passes if (name := getattr(p, "target", "host")) != "host"), None)
-    check.target = target or host()
+    for check in checks:
+        check.target = target or host()
     before = module.clone()
 
     def after(name: str, module: ModuleOp) -> None:
         nonlocal before
         changed = not module.is_structurally_equivalent(before)
         if changed:
-            ratio = check.ratio(module, name)
+            ratio = max(check.ratio(module, name) for check in checks)
             before = module.clone()
         else:
             ratio = steps[-1].ratio if steps else 0.0
@@ -103,27 +106,29 @@ def run(
     try:
         run_passes(ctx, module, passes, locations=has_provenance(module), after=after)
     finally:
-        check.close()
+        for check in checks:
+            check.close()
     return steps
 
 
 class Check:
-    """The yardstick of a module, and how far others are from it."""
+    """The yardstick of a function of a module, and how far others are from it."""
 
-    def __init__(self, module: ModuleOp, store: WeightStore, inputs: Results) -> None:
-        """Interpret `module` (ge, fused or tile) on `inputs`, given by name."""
+    def __init__(self, module: ModuleOp, store: WeightStore, inputs: Results, function: str = "main") -> None:
+        """Interpret `function` of `module` (ge, fused or tile), `@main` or a gear, on `inputs`, given by name."""
         self.store = store
+        self.function = function
         self.inputs = inputs
         self.target: Target | None = None
         self.sampled: set[str] = set()
         """Bodies of kernels whose meaning was compared with their machine code."""
         self._compiled: tuple[str, LaunchRunner] | None = None
-        main = next(op for op in module.ops if isinstance(op, FuncOp))
+        main = self._function(module)
         self.order = input_names(main)
         self.outputs = output_names(main)
         single = self.results(module)
         exact = stage_of(module) in ("ge", "fused")
-        wide = run_module(module, inputs, store=store, compute_dtype=np.float64) if exact else single
+        wide = self._interpret(module, np.float64) if exact else single
         self.yardstick = as_arrays(wide)
         single = as_arrays(single)
         self.limits = {name: _limit(single[name], self.yardstick[name]) for name in self.yardstick}
@@ -138,12 +143,19 @@ class Check:
         """What a module of any level computes from the inputs, in its own precision."""
         stage = stage_of(module)
         if stage in ("ge", "fused"):
-            return run_module(module, self.inputs, store=self.store)
+            return self._interpret(module)
         if stage == "om":
             return self._run_om(module)
-        function = next(op for op in module.ops if isinstance(op, FuncOp))
-        arrays = run_graph(function, [self.inputs[name] for name in self.order], self._runner(module), self.store)
+        arrays = run_graph(
+            self._function(module), [self.inputs[name] for name in self.order], self._runner(module), self.store
+        )
         return dict(zip(self.outputs, arrays, strict=True))
+
+    def _function(self, module: ModuleOp) -> FuncOp:
+        return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == self.function)
+
+    def _interpret(self, module: ModuleOp, dtype: Any = None) -> Results:
+        return run_module(module, self.inputs, store=self.store, compute_dtype=dtype, function=self.function)
 
     def _runner(self, module: ModuleOp) -> LaunchRunner:
         """What runs the module's kernels; the one at hand while they stay the same."""

@@ -25,6 +25,7 @@ from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef
 
 from gecc.dialects.ge.objects import ObjectType
 from gecc.errors import InputError, InvalidModelError
+from gecc.gear_module import gear_functions
 from gecc.rewrite import location_names
 from gecc.weights import WeightAttr, WeightStore, element_type, numpy_dtype
 
@@ -90,10 +91,10 @@ def run_module(
     *,
     store: WeightStore | None = None,
     compute_dtype: Any = None,
-    function: str = "main",
+    function: str | None = None,
     listeners: Iterable[Interpreter.Listener] = (),
 ) -> dict[str, Array]:
-    """Run a function of `module` and return its results by output name.
+    """Run a function of `module` and return its results by output name: `@main`, or the gear that fits the inputs.
 
     `inputs` are by input name (`ge.input_names`, else arg0, arg1, ..), or in order. With `compute_dtype` float64, all
     f32 inputs, constants and results are float64: the yardstick of numerical tests. Raises InputError when an input is
@@ -102,13 +103,31 @@ def run_module(
     dtype = None if compute_dtype is None else np.dtype(compute_dtype)
     env = Env(WeightStore() if store is None else store, dtype)
     interpreter = make_interpreter(module, env, listeners=listeners)
-    main = interpreter.get_op_for_symbol(function)
+    name = function or _fitting(module, inputs)
+    main = interpreter.get_op_for_symbol(name)
     if not isinstance(main, func.FuncOp):
-        raise InvalidModelError(f"@{function} is {main.name}, expected a func.func")
+        raise InvalidModelError(f"@{name} is {main.name}, expected a func.func")
     arguments = _arguments(main, inputs, env)
     with np.errstate(all="ignore"):
         results = interpreter.call_op(main, arguments)
     return dict(zip(output_names(main), results, strict=True))
+
+
+def _fitting(module: ModuleOp, inputs: Mapping[str, Any] | Sequence[Any]) -> str:
+    """The name of the function to run. Raises InputError for inputs that fit none of the gears."""
+    gears = gear_functions(module)
+    for gear in gears:
+        names = input_names(gear)
+        given = inputs if isinstance(inputs, Mapping) else dict(zip(names, inputs, strict=False))
+        if all(
+            name in given and fits(np.shape(given[name]), arg.type)
+            for name, arg in zip(names, gear.args, strict=True)
+            if isinstance(arg.type, TensorType)
+        ):
+            return gear.sym_name.data
+    if gears:
+        raise InputError(f"the inputs fit none of the {len(gears)} gears")
+    return "main"
 
 
 def make_interpreter(module: ModuleOp, env: Env, *, listeners: Iterable[Interpreter.Listener] = ()) -> Interpreter:

@@ -180,3 +180,14 @@ def int_list(attrs: Message, name: str, what: str, where: str) -> tuple[int, ...
     if not isinstance(value, tuple) or len(ints) != len(value):
         raise OmError(f"attribute '{name}' of {what} is {value!r}, expected a list of ints", where=where)
     return ints
+
+
+def row_list(attrs: Message, name: str, what: str, where: str) -> tuple[tuple[int, ...], ...]:
+    """The list-of-rows attribute `name`, empty when absent."""
+    if name not in attrs:
+        return ()
+    value = decode_attr(attrs[name], f"attribute '{name}' of {what}", where)
+    rows = tuple(v for v in value if isinstance(v, tuple)) if isinstance(value, tuple) else ()
+    if not isinstance(value, tuple) or not rows or len(rows) != len(value):
+        raise OmError(f"attribute '{name}' of {what} is {value!r}, expected rows of ints", where=where)
+    return rows

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gecc.errors import OmError
-from gecc.om.attributes import decode_attrs, encode_attr, encode_attrs, int_list, required, text_list
+from gecc.om.attributes import decode_attrs, encode_attr, encode_attrs, int_list, required, row_list, text_list
+from gecc.om.gears import gear_count, gears_info
 from gecc.om.records import (
     RESERVED_TYPES,
-    SCHEMA,
+    SCHEMA_OF_BONDS,
+    SCHEMA_OF_GEARS,
+    SCHEMA_OF_PORTABLE,
     AttrValue,
     GraphNode,
     IoDesc,
@@ -41,6 +44,10 @@ SLOT = "gecc_slot"
 """Of a graph input that is an object: its slot. Those of the outputs stand in `OUTPUT_SLOTS` of NetOutput."""
 OUTPUT_SLOTS = "gecc_output_slots"
 SLOTS = "gecc_slots"
+GEAR_INPUTS, GEAR_OUTPUTS = "_all_origin_gears_inputs", "gecc_gear_shapes"
+"""Of a graph input, and of the description of a graph output: its shape in each gear."""
+ORIGIN_DIMS, GEARS_INFO = "_mbatch_origin_input_dims", "_all_gears_info"
+"""Of an input: its shape, -1 where it depends on the gear. Of the model: the sizes of each gear as text. For people."""
 EXTERNAL = "gecc_weights_file"
 """Name of the file beside the om that holds the weights; absent when they are in it."""
 
@@ -57,6 +64,7 @@ COMMAND = "atc_cmdline"
 """A free attribute of the model: the options it was compiled with."""
 MODEL_ATTRS = (
     *(SCHEMA_ATTR, ABI, SCRATCH, SLOTS, EXTERNAL, DISPATCHER, DIGEST, ARENA, WEIGHT_SIZE, TARGET, PRODUCER),
+    GEARS_INFO,
     *("stream_num", "event_num", "label_num", "zero_copy_memory_size", "om_info_list", "attr_model_out_nodes_name"),
 )
 
@@ -160,6 +168,9 @@ class _Encoder:
             if io.slot >= 0:
                 op.attr[SLOT].i = io.slot
             _describe(op.output_desc.add(), io.dtype, io.shape)
+            if io.shapes:
+                encode_attr(op.attr[GEAR_INPUTS], io.shapes, "shapes in gears")
+                encode_attr(op.attr[ORIGIN_DIMS], io.shape, "shape")
             self.graph.input.append(f"{op.name}:0")
         for weight in model.weights.entries:
             op = self.add(CONST, weight.name)
@@ -189,6 +200,8 @@ class _Encoder:
                 self.graph.output.append(f"{producer}:{io.source.output}")
                 exits.append(f"{producer}:{io.source.output}:{io.name}")
             _describe(op.output_desc.add(), io.dtype, io.shape)
+            if io.shapes:
+                encode_attr(op.output_desc[-1].attr[GEAR_OUTPUTS], io.shapes, "shapes in gears")
         encode_attr(op.attr[OUTPUT_NAMES], tuple(io.name for io in self.model.outputs), "output names")
         if any(io.slot >= 0 for io in self.model.outputs):
             encode_attr(op.attr[OUTPUT_SLOTS], tuple(io.slot for io in self.model.outputs), "output slots")
@@ -199,6 +212,13 @@ def _arena_offset(desc: Message) -> int:
     return desc.data_offset if SPACE in desc.attr and desc.attr[SPACE].i == Space.ARENA else 0
 
 
+def schema_of(model: OmModel) -> int:
+    """The least encoding that can say what a model is, so that readers of before take what they know."""
+    if model.portable:
+        return SCHEMA_OF_PORTABLE
+    return SCHEMA_OF_GEARS if gear_count(model) else SCHEMA_OF_BONDS
+
+
 def encode_graph(model: OmModel, partition_sizes: tuple[int, ...]) -> Message:
     """ModelDef of a verified model, but for the weights' digest (a placeholder of the same length).
 
@@ -207,7 +227,7 @@ def encode_graph(model: OmModel, partition_sizes: tuple[int, ...]) -> Message:
     encoder = _Encoder(model)
     encoder.ops()
     figures: Mapping[str, bool | int | str | tuple[int, ...]] = {
-        SCHEMA_ATTR: SCHEMA,
+        SCHEMA_ATTR: schema_of(model),
         ABI: model.abi,
         SCRATCH: model.scratch_bytes,
         SLOTS: model.slots,
@@ -225,6 +245,8 @@ def encode_graph(model: OmModel, partition_sizes: tuple[int, ...]) -> Message:
     }
     for name, value in figures.items():
         encode_attr(encoder.proto.attr[name], value, name)
+    if gear_count(model):
+        encode_attr(encoder.proto.attr[GEARS_INFO], gears_info(model), "gears")
     encode_attrs(encoder.proto.attr, model.attrs, MODEL_ATTRS, "the model")
     return encoder.proto
 
@@ -311,7 +333,8 @@ class GraphReader:
                 raise OmError(f"Data has index {index}, expected {i}", where=self._place(op))
             slot = required(op.attr, SLOT, int, "the op", self._place(op)) if SLOT in op.attr else -1
             dtype = self._dtype(desc, self._place(op))
-            out.append(IoDesc(self._name(op), dtype, tuple(desc.shape.dim), None, slot))
+            shapes = row_list(op.attr, GEAR_INPUTS, "the op", self._place(op))
+            out.append(IoDesc(self._name(op), dtype, tuple(desc.shape.dim), None, slot, shapes))
         return tuple(out)
 
     def weights(self) -> tuple[WeightEntry, ...]:
@@ -390,7 +413,14 @@ class GraphReader:
         if len(slots) != len(names):
             raise OmError(f"NetOutput has {len(slots)} slots, expected {len(names)}, one an output", where=place)
         return tuple(
-            IoDesc(name, self._dtype(desc, place), tuple(desc.shape.dim), self._source(op, i, reference), slots[i])
+            IoDesc(
+                name,
+                self._dtype(desc, place),
+                tuple(desc.shape.dim),
+                self._source(op, i, reference),
+                slots[i],
+                row_list(desc.attr, GEAR_OUTPUTS, "an output", place),
+            )
             for i, (name, reference, desc) in enumerate(zip(names, op.input, op.output_desc, strict=True))
         )
 

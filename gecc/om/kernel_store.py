@@ -1,5 +1,7 @@
 """TBE_KERNELS: the container's kernel store holds three items of ours: the code image, the index into it, and a bond.
 
+In a portable om the text of the kernels' tile IR stands in the place of the code, under a name of its own.
+
 An item is u32 magic, u32 name length, u32 data length, name, data. The index is u32 count, then per kernel u32 name length,
 u64 offset, u64 size, name.
 
@@ -18,6 +20,7 @@ from gecc.om.records import Buffer, KernelEntry
 
 ITEM_MAGIC = 0x5D776EFD
 BLOB_ITEM = "gecc.blob"
+TILE_ITEM = "gecc.tile"
 INDEX_ITEM = "gecc.index"
 BOND_ITEM = "gecc.bond"
 

@@ -101,6 +101,19 @@ def written(task: Task) -> list[Operand | None]:
             return []
 
 
+def touched(task: Task) -> list[Operand]:
+    """All planned memory that a task reads or writes."""
+    match task:
+        case KernelTask():
+            return list(task.operands)
+        case HostTask():
+            return [value.place for value in (*task.ins, *task.outs) if isinstance(value, HostTensor)]
+        case SwitchTask():
+            return [task.index]
+        case _:
+            return []
+
+
 def check_lives(model: OmModel, where: str) -> None:
     """Prove that no task writes bytes that another value still needs. Raises OmError naming both.
 

@@ -31,18 +31,15 @@ from gecc.om.graph import (
     WEIGHT_SIZE,
     GraphReader,
 )
-from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, check_bond, parse_index, parse_store
+from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, TILE_ITEM, check_bond, parse_index, parse_store
 from gecc.om.lifetimes import check_lives
-from gecc.om.records import SCHEMA, Buffer, OmModel, Weights
+from gecc.om.records import SCHEMA, SCHEMA_OF_BONDS, SCHEMA_OF_PORTABLE, Buffer, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
 from gecc.om.tasks import decode_tasks
 from gecc.om.verifier import check_abi, verify
 
 SCHEMAS = range(1, SCHEMA + 1)
 """Encodings that this reader knows."""
-
-SCHEMA_OF_BONDS = 2
-"""The first encoding in which code is bound to its tasks."""
 
 Verify = Literal["fast", "full"]
 """How much of a file to look at: all but the bytes of the weights, which can change numbers, never addresses, or "full"
@@ -152,7 +149,7 @@ class _Reader:
         if graph.figure_int(WEIGHT_SIZE) != weights.size:
             stated = graph.figure_int(WEIGHT_SIZE)
             raise OmError(f"weight_size is {stated}, WEIGHTS_DATA has {weights.size} bytes", where=where)
-        blob, index, bond = self._kernels(schema)
+        form, blob, index, bond = self._kernels(schema)
         task_where = f"{self.where}, TASK_INFO"
         task_info, tasks = decode_tasks(self.parts[PartitionType.TASK_INFO], graph.node_of, task_where)
         model = OmModel(
@@ -163,6 +160,7 @@ class _Reader:
             outputs=graph.outputs(),
             nodes=graph.nodes(),
             weights=weights,
+            portable=form == TILE_ITEM,
             blob=blob,
             kernels=parse_index(index, f"{self.where}, TBE_KERNELS, {INDEX_ITEM}"),
             dispatcher=graph.figure_text(DISPATCHER),
@@ -230,14 +228,17 @@ class _Reader:
                 )
         return stated
 
-    def _kernels(self, schema: int) -> tuple[memoryview, memoryview, memoryview | None]:
-        """Code, index and bond. Files of schema 1 have no bond."""
+    def _kernels(self, schema: int) -> tuple[str, memoryview, memoryview, memoryview | None]:
+        """Which form the kernels have, the kernels, index and bond. Files of schema 1 have no bond."""
         where = f"{self.where}, TBE_KERNELS"
         items = parse_store(self.parts[PartitionType.TBE_KERNELS], where)
-        for name in (BLOB_ITEM, INDEX_ITEM, *((BOND_ITEM,) if schema >= SCHEMA_OF_BONDS else ())):
+        form = TILE_ITEM if schema >= SCHEMA_OF_PORTABLE and BLOB_ITEM not in items else BLOB_ITEM
+        for name in (form, INDEX_ITEM, *((BOND_ITEM,) if schema >= SCHEMA_OF_BONDS else ())):
             if name not in items:
                 raise OmError(f"the kernel store has no item '{name}', found {sorted(items)}", where=where)
-        return items[BLOB_ITEM], items[INDEX_ITEM], items.get(BOND_ITEM)
+        if form == BLOB_ITEM and TILE_ITEM in items:
+            raise OmError(f"the kernel store has both '{BLOB_ITEM}' and '{TILE_ITEM}', expected one", where=where)
+        return form, items[form], items[INDEX_ITEM], items.get(BOND_ITEM)
 
     def _check_figures(self, task_info: Message, model: OmModel, where: str) -> None:
         """Figures that stand in both MODEL_DEF and TASK_INFO must agree."""

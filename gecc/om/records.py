@@ -14,10 +14,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-SCHEMA = 2
-"""Version of this module's encoding in the container. A reader refuses a greater one. 2 added jumps, host calls and the bond."""
+SCHEMA = 4
+"""Version of this module's encoding in the container. A reader refuses a greater one. 2 added jumps, host calls and the bond,
+3 gears, 4 portable kernels."""
+
+SCHEMA_OF_BONDS = 2
+"""The first encoding in which kernels are bound to their tasks."""
+
+SCHEMA_OF_GEARS = 3
+"""The first encoding that has gears."""
+
+SCHEMA_OF_PORTABLE = 4
+"""The first encoding that has portable kernels."""
 
 ALIGNMENT = 64
 """Alignment of the arena's base and of the weights' base in memory."""
@@ -39,6 +49,9 @@ INT64 = range(-(1 << 63), 1 << 63)
 RESERVED_TYPES = ("Data", "Const", "NetOutput")
 """Operators by which the container spells inputs, weights and outputs; no node may have one as its type."""
 
+KernelForm: TypeAlias = Literal["native", "portable"]
+"""What an om holds of its kernels: machine code for its target, or tile IR that is checked and compiled where it is loaded."""
+
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Scalar: TypeAlias = bool | int | float | str
 AttrValue: TypeAlias = (
@@ -59,6 +72,8 @@ class Space(IntEnum):
     """The caller's array for graph input `index`, read only."""
     OUTPUT = 3
     """The caller's array for graph output `index`."""
+    GEAR = 4
+    """The number of the run's gear, an integer of `GEAR_SIZE` bytes that the runtime writes; for a switch alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +169,9 @@ class SwitchTask:
 SWITCH_SIZES = (1, 4, 8)
 """Bytes that the index of a switch may have."""
 
+GEAR_SIZE = 8
+"""Bytes of the number of a gear."""
+
 
 @dataclass(frozen=True, slots=True)
 class HostTensor:
@@ -232,6 +250,8 @@ class Source:
 class IoDesc:
     """A graph input or output: ONNX name, element type, static shape. `source` (outputs only) is what computes it.
 
+    In a model with gears `shapes` are those of each gear, and `shape` has -1 where they differ.
+
     With a `slot` of 0 or more it is a Python object in that slot of the run: `dtype` is then its ONNX type, `shape` what
     is known of its extents (-1: unknown).
     """
@@ -241,11 +261,19 @@ class IoDesc:
     shape: tuple[int, ...]
     source: Source | None = None
     slot: int = -1
+    shapes: tuple[tuple[int, ...], ...] = ()
 
     @property
     def nbytes(self) -> int:
-        """Bytes of a dense array of this type; an object has none."""
-        return math.prod(self.shape) * ITEMSIZE[self.dtype] if self.slot < 0 else 0
+        """Bytes of a dense array of this type, of the greatest in a model with gears; an object has none."""
+        if self.slot >= 0:
+            return 0
+        return max(map(math.prod, self.shapes or (self.shape,))) * ITEMSIZE[self.dtype]
+
+
+def joined_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """One shape for several of one rank: -1 where they differ."""
+    return tuple(sizes[0] if len(set(sizes)) == 1 else -1 for sizes in zip(*shapes, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,8 +408,10 @@ class OmModel:
     inputs/outputs the graph's interface, in order
     nodes          the optimised graph, in execution order
     weights        constants
-    blob           machine code and read-only data of all kernels, one position-independent image
-    kernels        the functions in `blob`, ordered by offset then name
+    portable       whether the kernels are tile IR, to be compiled where the model is loaded
+    blob           machine code and read-only data of all kernels, one position-independent image; of a portable model the
+                   text of their tile IR, one `tile.kernel` after the other
+    kernels        the functions in `blob`, ordered by offset then name; of a portable model the places of their text
     dispatcher     name of the entry that runs the task table ("" when the blob has none)
     tasks          in execution order; phases ascend
     arena_bytes    size of the block for intermediates
@@ -400,6 +430,7 @@ class OmModel:
     weights: Weights = field(default_factory=Weights)
     blob: Buffer = b""
     kernels: tuple[KernelEntry, ...] = ()
+    portable: bool = False
     dispatcher: str = ""
     tasks: tuple[Task, ...] = ()
     arena_bytes: int = 0

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from gecc.errors import OmError
+from gecc.om.gears import GEAR, check_table, in_gear, regions
 from gecc.om.records import (
     INT64,
     ITEMSIZE,
@@ -69,6 +70,8 @@ class _Verifier:
         self.model = model
         self.where = where
         self.blob_size = blob_size
+        self.rooms: dict[tuple[Space, int], int] = {}
+        """Bytes of each input and output: of its greatest gear, or of the gear whose tasks are looked at."""
 
     def fail(self, message: str, place: str = "") -> NoReturn:
         raise OmError(message, where=f"{self.where}, {place}" if place else self.where)
@@ -112,10 +115,12 @@ class _Verifier:
             self.fail(f"slots is {self.model.slots}, expected 0 to {MAX_SLOTS}")
 
     def interface(self) -> None:
+        check_table(self.model, self.fail)
         for kind, descs in (("input", self.model.inputs), ("output", self.model.outputs)):
             for i, io in enumerate(descs):
                 if io.slot == -1:
-                    self.array(io.dtype, io.shape, f"{kind} {i} '{io.name}'")
+                    for shape in io.shapes or (io.shape,):
+                        self.array(io.dtype, shape, f"{kind} {i} '{io.name}'")
                 else:
                     self.object_io(io, f"{kind} {i} '{io.name}'")
             self.unique((io.name for io in descs), f"{kind}s")
@@ -162,13 +167,16 @@ class _Verifier:
         for i, k in enumerate(self.model.kernels):
             place = f"kernel {i} '{k.name}'"
             if not 0 <= k.offset < size or not 0 < k.size <= size - k.offset:
-                self.fail(f"{k.size} bytes of code at {k.offset} do not fit the blob's {size}", place)
+                what = "text" if self.model.portable else "code"
+                self.fail(f"{k.size} bytes of {what} at {k.offset} do not fit the blob's {size}", place)
             if (k.offset, k.name) <= before:
                 self.fail(
                     f"comes at {k.offset} after '{before[1]}' at {before[0]}, expected order by offset, name", place
                 )
             before = (k.offset, k.name)
         self.unique((k.name for k in self.model.kernels), "kernels")
+        if self.model.portable and self.model.dispatcher:
+            self.fail(f"the dispatcher is '{self.model.dispatcher}', expected none among portable kernels")
         if self.model.dispatcher and all(k.name != self.model.dispatcher for k in self.model.kernels):
             self.fail(f"the dispatcher '{self.model.dispatcher}' is not among the {len(self.model.kernels)} kernels")
 
@@ -194,6 +202,7 @@ class _Verifier:
     def graph(self) -> None:
         for i, io in enumerate(self.model.outputs):
             self.source(io.source, len(self.model.nodes), f"output {i} '{io.name}'")
+        self.take_rooms(self.model.inputs, self.model.outputs)
         for i, node in enumerate(self.model.nodes):
             place = f"node {i} '{node.name}'"
             if not node.type or node.type in RESERVED_TYPES:
@@ -209,6 +218,11 @@ class _Verifier:
                 if desc.place is not None:
                     self.operand(desc.place, f"{place}, result {o}")
 
+    def take_rooms(self, inputs: Sequence[IoDesc], outputs: Sequence[IoDesc]) -> None:
+        """From here on operands are held against these inputs and outputs."""
+        self.rooms = {(Space.INPUT, i): io.nbytes for i, io in enumerate(inputs)}
+        self.rooms.update(((Space.OUTPUT, i), io.nbytes) for i, io in enumerate(outputs))
+
     def space_size(self, operand: Operand, place: str) -> int:
         """Bytes of the space an operand lies in."""
         model = self.model
@@ -216,9 +230,11 @@ class _Verifier:
             descs = model.inputs if operand.space == Space.INPUT else model.outputs
             if not 0 <= operand.index < len(descs):
                 self.fail(f"is in {operand.space.name} {operand.index}, the model has {len(descs)}", place)
-            return descs[operand.index].nbytes
+            return self.rooms[operand.space, operand.index]
         if operand.index:
             self.fail(f"has index {operand.index} in {operand.space.name}, expected 0", place)
+        if operand.space == Space.GEAR:
+            self.fail("is in GEAR, which only the first task of a model with gears looks at", place)
         return model.arena_bytes if operand.space == Space.ARENA else model.weights.size
 
     def operand(self, operand: Operand, place: str) -> None:
@@ -231,6 +247,9 @@ class _Verifier:
         """Phases, and what each task names and touches."""
         names = {k.name for k in self.model.kernels}
         labels = self.labels()
+        gear_of = regions(self.model, self.fail)
+        gear = -1
+        self.take_rooms(self.model.inputs, self.model.outputs)
         phase = -1
         start = 0
         alone = False  # whether the last task is one that shares its phase with none
@@ -244,11 +263,14 @@ class _Verifier:
                 self.fail(f"phase is {task.phase}, that of the task before, which only kernels can share", place)
             if not isinstance(task, KernelTask) and self.model.abi < ABI_OF_JUMPS:
                 self.fail(f"only kernels can run with ABI {self.model.abi}, jumps need {ABI_OF_JUMPS}", place)
+            if gear_of and gear_of[i] not in (gear, -1):
+                gear = gear_of[i]
+                self.take_rooms(in_gear(self.model.inputs, gear), in_gear(self.model.outputs, gear))
             match task:
                 case KernelTask():
                     self.kernel_task(task, names, place)
                 case SwitchTask():
-                    self.switch(task, labels, place)
+                    self.switch(task, labels, place, chooses_gear=i == 0 and bool(gear_of))
                 case GotoTask() if task.target not in labels:
                     self.fail(f"jumps to label {task.target}, which no task sets", place)
                 case HostTask():
@@ -291,8 +313,9 @@ class _Verifier:
         if operand.space not in (Space.ARENA, Space.OUTPUT):
             self.fail(f"operand {number} is written in {operand.space.name}, expected ARENA or OUTPUT", place)
 
-    def switch(self, task: SwitchTask, labels: set[int], place: str) -> None:
-        self.operand(task.index, f"{place}, index")
+    def switch(self, task: SwitchTask, labels: set[int], place: str, *, chooses_gear: bool) -> None:
+        if task.index != GEAR or not chooses_gear:
+            self.operand(task.index, f"{place}, index")
         if task.index.size not in SWITCH_SIZES:
             self.fail(f"the index has {task.index.size} bytes, expected one of {SWITCH_SIZES}", place)
         if not task.targets:

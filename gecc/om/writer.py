@@ -21,7 +21,7 @@ from gecc.errors import OmError
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, header_name, pack_table, table_size
 from gecc.om.digest import file_digest
 from gecc.om.graph import DIGEST, EXTERNAL, encode_graph, first_node_id
-from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, pack_bond, pack_index, pack_store
+from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, TILE_ITEM, pack_bond, pack_index, pack_store
 from gecc.om.records import OmModel
 from gecc.om.schema import Message
 from gecc.om.tasks import encode_tasks
@@ -92,7 +92,8 @@ def _emit(model: OmModel, out: BinaryIO, external: tuple[str, bytes] | None = No
     base = first_node_id(model)
     tasks = encode_tasks(model, lambda index: base + index)
     bond = pack_bond(model.scratch_bytes, tasks)
-    store = pack_store([(BLOB_ITEM, model.blob), (INDEX_ITEM, pack_index(model.kernels)), (BOND_ITEM, bond)])
+    form = TILE_ITEM if model.portable else BLOB_ITEM
+    store = pack_store([(form, model.blob), (INDEX_ITEM, pack_index(model.kernels)), (BOND_ITEM, bond)])
     size = 0 if external is not None else model.weights.size
     proto = encode_graph(model, (size, len(store), 0, len(tasks)))
     if external is not None:

@@ -6,7 +6,8 @@ structures are aligned to `ALIGNMENT`. A change that code made before would misr
 A kernel is `void k(const i64 *args, i64 block_begin, i64 block_end, i8 *scratch, i8 *state)` in the C convention of
 the machine. `args` holds the addresses of its operands (inputs, then outputs), then its integer parameters. It computes
 the blocks `block_begin <= b < block_end` and loops over them itself; blocks of one launch are independent. `scratch` is
-memory of this rank alone, not kept between calls. A kernel that meets a bad value stores an error code and what
+memory of this rank alone, not kept between calls. A checked kernel (`gecc.passes.tile.to_llvm.checks`) finds behind the
+parameters the bytes of each operand, then of the scratch; others do not look there. A kernel that meets a bad value stores an error code and what
 explains it in `state` (`STATE_ERROR` last) and returns.
 
     the process's worker pool               one executor
@@ -85,6 +86,8 @@ CONTROL_NEXT = 208
 """Set by rank 0 before it leaves: index of the host call at which all ranks stopped, or the number of tasks."""
 CONTROL_TARGETS = 216
 """Two words, used in turn, in which rank 0 publishes where a switch leads: a rank may still read the one before."""
+CONTROL_GEAR = 248
+"""The number of the gear of the run, for the switch that begins a model with gears. Code finds it by its address."""
 CONTROL_BYTES = 256
 
 # Task record.
@@ -124,7 +127,12 @@ STATE_TASK = 24
 """Index of the task that failed, -1 without an error. Written by the dispatcher."""
 STATE_SCRATCH = 32
 """Address of the rank's scratch."""
+STATE_STEPS = 40
+"""Where a checked kernel counts down the steps of its loops."""
 STATE_BYTES = 128
+
+MAX_STEPS = 1 << 38
+"""Most steps of loops in one call of a checked kernel, a minute or more. A step of lanes counts one for each element."""
 
 MXCSR = 0x1F80
 """Floating-point state of every rank on x86: round to nearest, denormal numbers as IEEE 754 has them, no traps."""
@@ -139,14 +147,23 @@ class ErrorCode(IntEnum):
     """An integer division by zero."""
     SWITCH = 3
     """The index `value` of a switch, outside 0 <= value < limit."""
+    BOUNDS = 4
+    """An access outside operand `value` (-1: the scratch) of `limit` bytes. Of checked kernels."""
+    LOOP = 5
+    """A loop whose step is below 1, or whose bounds or step are no sane numbers. Of checked kernels."""
+    STEPS = 6
+    """More steps of loops in one call than checked kernels may take."""
 
     @property
     def text(self) -> str:
-        """The message, to be formatted with value and limit."""
+        """The message, to be formatted with value, limit, -limit as low and what `value` names as place."""
         return {
             ErrorCode.INDEX: "index {value} is out of range, expected {low} <= index < {limit}",
             ErrorCode.DIVISION: "integer division by zero",
             ErrorCode.SWITCH: "branch {value} does not exist, expected 0 <= branch < {limit}",
+            ErrorCode.BOUNDS: "an access outside {place} of {limit} bytes",
+            ErrorCode.LOOP: "a loop with a step below 1, or with bounds or a step beyond 2^62",
+            ErrorCode.STEPS: "loops of more than {limit} steps",
         }[self]
 
 
@@ -154,4 +171,5 @@ def describe(code: int, value: int, limit: int) -> str:
     """The message for an error that a kernel stored in its state."""
     if code not in ErrorCode.__members__.values():
         return f"unknown error code {code} (value {value}, limit {limit})"
-    return ErrorCode(code).text.format(value=value, limit=limit, low=-limit)
+    place = f"operand {value}" if value >= 0 else "the scratch"
+    return ErrorCode(code).text.format(value=value, limit=limit, low=-limit, place=place)

@@ -6,28 +6,30 @@ import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter_ns
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gecc.errors import GeccError, InputError, KernelError, OmError, UnsupportedError
 from gecc.om.fixed import fixed_inputs
+from gecc.om.gears import gear_shapes
 from gecc.om.reader import Verify, read
 from gecc.om.records import IoDesc, KernelTask, OmModel, Operand, Space
 from gecc.om.verifier import check_abi, verify
 from gecc.runtime import abi, pool
 from gecc.runtime.cpus import MAX_RANKS, Affinity, default_ranks, mask, plan
-from gecc.runtime.inputs import Binder, Inputs, address_of
+from gecc.runtime.gears import Gears
+from gecc.runtime.inputs import Inputs, address_of
 from gecc.runtime.narrow import Interface
-from gecc.runtime.outputs import Outputs, Results
+from gecc.runtime.outputs import Outputs
 from gecc.runtime.pages import Pages, round_up
 from gecc.runtime.poison import Poison
 from gecc.runtime.profile import Profile, TaskTime
@@ -58,6 +60,10 @@ class Stats:
     total_ns: int
 
 
+CompileKernels: TypeAlias = Callable[[OmModel, str], OmModel]
+"""Makes a model that can run of a portable one; the text names it in messages. `gecc.api` has one: a runtime compiles nothing."""
+
+
 class Executor:
     """A model ready to run. Any number of threads may call `run`; one run at a time goes on, the others wait.
 
@@ -78,11 +84,12 @@ class Executor:
         verified: bool = False,
         resident: Resident | None = None,
         poison: bool = False,
+        compile_kernels: CompileKernels | None = None,
     ) -> None:
         """Prepare `model`. `where` names it in messages; `verified` says that `gecc.om.verifier` passed it already;
+        `compile_kernels` makes portable kernels native;
         `resident` are its code and weights where another executor has them in memory; `poison` fills what is dead with
         a pattern (`gecc.runtime.poison`), on one rank."""
-        self.model = model
         self._lock = threading.Lock()
         self._closed = False
         self._affinity: Affinity = affinity
@@ -91,6 +98,9 @@ class Executor:
         where = where or f"model '{model.name}'"
         if not verified:
             verify(model, where)
+        if model.portable:
+            model = _native(model, where, compile_kernels)
+        self.model = model
         _check_runnable(model, where)
         self.ranks = 1 if poison else _ranks(model, threads)
         self.plan = plan(self.ranks, affinity)
@@ -106,8 +116,7 @@ class Executor:
     def _prepare(self, resident: Resident | None) -> None:
         model, ranks = self.model, self.ranks
         self._interface = Interface(model)
-        self._binder = Binder(model.inputs, fixed_inputs(model.attrs))
-        self._results = Results(model.outputs)
+        self._gears = Gears(model, fixed_inputs(model.attrs))
         self._output_names = [io.name for io in model.outputs]
         self._resident = resident.share() if resident is not None else Resident(model)
         self._owned.callback(self._resident.release)
@@ -124,7 +133,11 @@ class Executor:
         self._states = states.words()
         for rank in range(ranks):
             self._states[(rank * abi.STATE_BYTES + abi.STATE_SCRATCH) // 8] = scratch.address + rank * scratch_stride
-        self._bases = {Space.ARENA: arena.address, Space.WEIGHTS: self._resident.weights}
+        self._bases = {
+            Space.ARENA: arena.address,
+            Space.WEIGHTS: self._resident.weights,
+            Space.GEAR: control.address + abi.CONTROL_GEAR,
+        }
         self._table = TaskTable(model, ranks, code.address, self._bases, self._pages)
 
         self._control = control.words()
@@ -151,13 +164,18 @@ class Executor:
 
     @property
     def inputs(self) -> tuple[IoDesc, ...]:
-        """Names, element types and shapes of the inputs, in order."""
+        """Names, element types and shapes (with gears -1 where they differ) of the inputs, in order."""
         return self.model.inputs
 
     @property
     def outputs(self) -> tuple[IoDesc, ...]:
-        """Names, element types and shapes of the outputs, in order."""
+        """Names, element types and shapes (with gears -1 where they differ) of the outputs, in order."""
         return self.model.outputs
+
+    @property
+    def gears(self) -> tuple[Mapping[str, tuple[int, ...]], ...]:
+        """The shapes of the inputs in each gear, by name; () for a model without gears."""
+        return gear_shapes(self.model)
 
     @property
     def stats(self) -> Stats:
@@ -181,18 +199,21 @@ class Executor:
         """Run the model on arrays by input name, or in order, and return arrays by output name.
 
         A contiguous, aligned array is read in place; anything with `__dlpack__` will do. Results are new arrays, or those
-        of `outputs` (by name, of the right type and shape, writeable and contiguous). An output that is a string tensor,
+        of `outputs` (by name, of the right type and shape, writeable and contiguous). In a model with gears the shapes of
+        the inputs choose one of them. An output that is a string tensor,
         a sequence or of a shape that depends on data comes as the host engine made it. `profile` collects each task's
         times.
 
         Raises InputError telling everything that is wrong with the inputs or outputs, KernelError when a kernel meets a
         bad value (the executor can run again), GeccError when the host engine fails and after `close`.
         """
-        arrays = self._binder.bind(self._interface.bits(inputs))
-        results = self._results.make() if outputs is None else self._results.take(outputs, arrays)
+        gear, arrays = self._gears.bind(self._interface.bits(inputs))
+        makes = self._gears.results(gear)
+        results = makes.make() if outputs is None else makes.take(outputs, arrays)
         with self._lock:
             if self._closed:
                 raise self._is_closed()
+            self._control[abi.CONTROL_GEAR // 8] = gear
             words = self._table.words
             for array, uses in zip(arrays, self._table.input_uses, strict=True):
                 if uses:
@@ -372,6 +393,7 @@ def load(
     verify: Verify = "fast",
     trust: Sequence[str | os.PathLike[str]] = (),
     poison: bool = False,
+    compile_kernels: CompileKernels | None = None,
 ) -> Executor:
     """Open an om file and make it ready to run.
 
@@ -381,8 +403,29 @@ def load(
     """
     model = read(path, verify=verify, abi=SUPPORTED_ABIS, trust=trust)
     return Executor(
-        model, threads=threads, affinity=affinity, where=f"'{os.fspath(path)}'", verified=True, poison=poison
+        model,
+        threads=threads,
+        affinity=affinity,
+        where=f"'{os.fspath(path)}'",
+        verified=True,
+        poison=poison,
+        compile_kernels=compile_kernels,
     )
+
+
+def _native(model: OmModel, where: str, compile_kernels: CompileKernels | None) -> OmModel:
+    """A portable model with its kernels compiled. They are checked against the size of what they touch, so its tasks need
+    not be those that the kernels were made with."""
+    check_abi(model.abi, SUPPORTED_ABIS, where)
+    if compile_kernels is None:
+        raise OmError(
+            "its kernels are portable, to be compiled where it is loaded; the runtime alone compiles nothing",
+            where=where,
+            hint="load it by gecc.load or gecc-run; they need the compiler: pip install 'gecc[compile]'",
+        )
+    made = compile_kernels(model, where)
+    verify(made, where)
+    return made
 
 
 def _check_runnable(model: OmModel, where: str) -> None:

@@ -113,20 +113,24 @@ def _other_than(fixed: FixedInput, value: Any) -> list[str]:
     return [f"'{fixed.name}' was fixed to {text} when the model was compiled, and another value is given"]
 
 
-def _array(value: Any, io: IoDesc) -> NDArray:
+def as_array(value: Any, name: str) -> NDArray:
+    """What a caller passes for input `name`, as an array that shares its memory if that can be. Raises InputError."""
     try:
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
             if (device := value.__dlpack_device__()[0]) not in _HOST_DEVICES:
                 raise BufferError(
                     f"it lies on a device of type {device}, expected {_HOST_DEVICES[0]}, this CPU's memory"
                 )
-            array = np.from_dlpack(value)
-        else:
-            array = np.asarray(value)
+            return np.from_dlpack(value)
+        return np.asarray(value)
     except (BufferError, RuntimeError) as error:  # memory of a device, or a type that numpy has not
-        raise InputError(f"'{io.name}' cannot be taken over DLPack: {error}") from None
+        raise InputError(f"'{name}' cannot be taken over DLPack: {error}") from None
     except ValueError as error:  # nested lists of uneven lengths
-        raise InputError(f"'{io.name}' is no array: {error}") from None
+        raise InputError(f"'{name}' is no array: {error}") from None
+
+
+def _array(value: Any, io: IoDesc) -> NDArray:
+    array = as_array(value, io.name)
     problems: list[str] = []
     if array.dtype != NUMPY_DTYPES[io.dtype]:
         problems.append(f"'{io.name}' has element type {array.dtype}, expected {NUMPY_DTYPES[io.dtype]}")

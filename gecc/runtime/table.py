@@ -35,7 +35,7 @@ class TaskTable:
     """Records, argument words and shares of a verified model's tasks, in pages that `get` makes and its owner closes.
 
     entries  the address of each kernel
-    bases    addresses of arena and weights
+    bases    addresses of arena, weights and the number of the gear
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class TaskTable:
         self._bases = bases
         self._uses: dict[tuple[Space, int], list[Use]] = {}
         self._records = get(abi.TASK_BYTES * len(tasks), "tasks")
+        self._scratch_bytes = model.scratch_bytes
         arguments = get(8 * sum(_words_of(task) for task in tasks), "arguments")
         self.words = arguments.words()
         """The argument words; those of inputs and outputs are written before every run."""
@@ -74,7 +75,9 @@ class TaskTable:
             match task:
                 case KernelTask():
                     records[(record + abi.TASK_KERNEL) // 8] = entries(task.kernel)
-                    operands, numbers = task.operands, task.params
+                    operands = task.operands
+                    sizes = (operand.size for operand in operands)
+                    numbers = (*task.params, *sizes, self._scratch_bytes)  # the sizes are for checked kernels
                 case GotoTask():
                     records[(record + abi.TASK_KERNEL) // 8] = places[task.target]
                     operands = ()
@@ -117,7 +120,7 @@ def _words_of(task: Task) -> int:
     """Argument words of a task."""
     match task:
         case KernelTask():
-            return len(task.operands) + len(task.params)
+            return 2 * len(task.operands) + len(task.params) + 1
         case SwitchTask():
             return 3 + len(task.targets)
         case _:

@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 
 from gecc.dialects.tile import AllocOp
 from gecc.errors import PassError
+from gecc.gear_module import GEARS
 from gecc.memory import EFFORTS, Buffer, Plan, check, plan
 from gecc.memory.problem import align_up, lower_bound
 from gecc.passes.tile._liveness import (
@@ -45,7 +46,8 @@ class TileAllocateBuffers(ModulePass):
     A buffer is alive from the phase of its first use to that of its last, views included. The first output of a launch
     takes over the memory of an input that dies there when the kernel allows it (`inplace`): both are then one buffer
     to the planner. Joining buffers can make packing harder, so three ways are weighed - joining all, joining equal
-    sizes only, joining none - and the smallest arena wins. The independent checker proves every plan.
+    sizes only, joining none - and the smallest arena wins. The independent checker proves every plan. The functions of
+    a module with gears (`ge.gears`) never run together: each has a plan of its own, laid over those of the others.
 
     Needs: launches on memory with phases (tile-bufferize, tile-schedule).
     """
@@ -61,12 +63,15 @@ class TileAllocateBuffers(ModulePass):
         if self.effort not in EFFORTS:
             raise PassError(f"unknown effort '{self.effort}'", hint=f"one of {', '.join(EFFORTS)}")
         functions = [f for f in graph_functions(op) if any(isinstance(x, AllocOp) for x in f.walk())]
-        if len(functions) > 1:
+        if len(functions) > 1 and GEARS not in op.attributes:
             names = ", ".join(f"@{f.sym_name.data}" for f in functions)
             raise PassError(f"functions {names} all have buffers, expected one: there is one arena")
         allocs = [x for f in functions for x in f.walk() if isinstance(x, AllocOp)]
-        phases = [phase for f in functions for phase in phases_of(steps_of(f))]
-        arena = self._without_reuse(allocs) if self.disable_reuse else best_arena(phases, self.effort)
+        graphs = [phases_of(steps_of(f)) for f in functions] or [[]]
+        if self.disable_reuse:
+            arena = self._without_reuse(allocs)
+        else:
+            arena = _overlaid([best_arena(phases, self.effort) for phases in graphs])
         for alloc in allocs:
             # a buffer that nothing touches holds no bytes, so any place will do
             alloc.offset = IntegerAttr(arena.offsets.get(alloc, 0), i64)
@@ -99,6 +104,18 @@ class Arena:
     bound: int
     joined: int
     method: str
+
+
+def _overlaid(arenas: Sequence[Arena]) -> Arena:
+    """One arena for graphs that never run together: as large as the largest of theirs."""
+    largest = max(arenas, key=lambda arena: arena.bytes)
+    return Arena(
+        {alloc: offset for arena in arenas for alloc, offset in arena.offsets.items()},
+        largest.bytes,
+        max(arena.bound for arena in arenas),
+        sum(arena.joined for arena in arenas),
+        largest.method,
+    )
 
 
 @dataclass(slots=True)

@@ -27,13 +27,11 @@ from gecc.dialects.tile import (
     YieldOp,
 )
 from gecc.errors import PassError
+from gecc.gear_module import SIGNATURE
 from gecc.passes.tile._copy_kernel import copy_launch
 from gecc.passes.tile._flatten import flatten_if, flatten_while
 from gecc.rewrite import location_names, name_location
 from gecc.weights.dtypes import item_bytes
-
-SIGNATURE = "tile.signature"
-"""Attribute of a bufferized function: its type on tensors, that is the graph's interface."""
 
 ALIGNMENT = 64
 """Alignment of arena buffers in bytes: a cache line, and the widest vector."""

@@ -15,11 +15,11 @@ from xdsl.printer import Printer
 from gecc.dialects import tile
 
 
-def kernel_text(kernel: tile.KernelOp) -> str:
-    """The kernel as text without its name, equal for equal kernels: value names do not count."""
+def kernel_text(kernel: tile.KernelOp, name: str = "kernel") -> str:
+    """The kernel as text under another name, equal for equal kernels: value names do not count."""
     out = StringIO()
     clone = kernel.clone()
-    clone.properties["sym_name"] = StringAttr("kernel")
+    clone.properties["sym_name"] = StringAttr(name)
     for op in clone.walk():
         for result in op.results:
             result.name_hint = None

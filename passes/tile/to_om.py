@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -26,6 +26,7 @@ from gecc.dialects.ge.attrs import FIXED_NAMES, FIXED_VALUES, LayoutAttr, Weight
 from gecc.dialects.ge.objects import ObjectType
 from gecc.dialects.om.build import build_model
 from gecc.errors import PassError
+from gecc.gear_module import GEARS
 from gecc.om.fixed import KEY as FIXED
 from gecc.om.fixed import FixedInput
 from gecc.om.records import (
@@ -66,10 +67,9 @@ def _bytes(type_: Attribute) -> int:
 
 @dataclass
 class _Builder:
-    """The om of one function of launches on memory."""
+    """The om of functions of launches on memory: of one, or of the gears of a model, one after the other."""
 
-    function: func.FuncOp
-    weights: list[tile.WeightOp] = field(default_factory=list[tile.WeightOp])
+    functions: Sequence[func.FuncOp]
     sources: dict[SSAValue, Source | None] = field(default_factory=dict[SSAValue, "Source | None"])
     places: dict[SSAValue, Operand] = field(default_factory=dict[SSAValue, Operand])
     descs: dict[SSAValue, tuple[str, tuple[int, ...], str]] = field(
@@ -82,6 +82,14 @@ class _Builder:
     programs: dict[Attribute, Operand] = field(default_factory=dict[Attribute, Operand])
     """Where the programs of host calls lie in the weights."""
     names_used: dict[str, int] = field(default_factory=dict[str, int])
+    slot_numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    """Objects that are the same input and outputs share a slot in all gears, others the slots of their order."""
+    suffix: str = ""
+    """What the names of the nodes of a gear end in."""
+    marks: Mapping[str, AttrValue] = field(default_factory=dict[str, AttrValue])
+    """Attributes of the nodes of a gear."""
+    first_label: int = 0
+    first_phase: int = 0
 
     def root(self, value: SSAValue) -> tuple[SSAValue, int]:
         """The memory that a view is part of, and its byte offset there."""
@@ -105,11 +113,12 @@ class _Builder:
             names = location_names(op)
             self.nodes.append(
                 GraphNode(
-                    names[0] if names else f"view_{len(self.nodes)}",
+                    (names[0] if names else f"view_{len(self.nodes)}") + self.suffix,
                     "Reshape" if whole else "Slice",
                     (inner,),
                     (desc,),
                     names,
+                    self.marks,
                 )
             )
             self.sources[value] = Source("node", len(self.nodes) - 1)
@@ -127,12 +136,14 @@ class _Builder:
             layout = encoding.order.data
         return _spell(value.type.element_type), tuple(value.type.get_shape()), layout
 
-    def place_inputs(self) -> list[IoDesc]:
-        names = _names(self.function, "ge.input_names")
+    def place_inputs(self, function: func.FuncOp) -> list[IoDesc]:
+        """The inputs of a function, and the places of its memory."""
+        names = _names(function, "ge.input_names")
         found: dict[int, IoDesc] = {}
-        for op in self.function.body.block.ops:
+        self.outputs = {}
+        for op in function.body.block.ops:
             if isinstance(op, tile.SlotOp):
-                slot = self.slots[op.result] = op.index.value.data
+                slot = self.slots[op.result] = self.slot_of(op)
                 if op.input is not None:
                     number = op.input.value.data
                     self.sources[op.result] = Source("input", number)
@@ -159,10 +170,20 @@ class _Builder:
                 self.places[op.result] = Operand(Space.ARENA, op.offset.value.data, op.bytes.value.data)
         return [found[number] for number in sorted(found)]
 
+    def slot_of(self, op: tile.SlotOp) -> int:
+        """The slot of an object: its own, or with gears one that is the same in all."""
+        number = op.index.value.data
+        if len(self.functions) == 1:
+            return number
+        returned = tuple(op.returned.get_values()) if op.returned is not None else ()
+        key: Hashable = number if op.input is None and not returned else (op.input, returned)
+        return self.slot_numbers.setdefault(key, len(self.slot_numbers))
+
     def place_weights(self) -> list[om.WeightOp]:
         """Weights in the order of first use; equal ones are stored once."""
         used: dict[Attribute, list[SSAValue]] = {}
-        for op in self.function.body.block.ops:
+        all_ops = [op for function in self.functions for op in function.body.block.ops]
+        for op in all_ops:
             if isinstance(op, tile.HostOp):
                 used.setdefault(op.program, [])
             if isinstance(op, tile.LaunchOp | tile.HostOp | tile.SwitchOp):
@@ -172,7 +193,7 @@ class _Builder:
                         values = used.setdefault(weight.value, [])
                         if base not in values:
                             values.append(base)
-        programs = {op.program for op in self.function.body.block.ops if isinstance(op, tile.HostOp)}
+        programs = {op.program for op in all_ops if isinstance(op, tile.HostOp)}
         offsets, _ = place_weights(_weight_bytes(value) for value in used)
         out: list[om.WeightOp] = []
         for number, ((value, uses), offset) in enumerate(zip(used.items(), offsets, strict=True)):
@@ -192,9 +213,9 @@ class _Builder:
                 self.sources[use] = Source("weight", number)
         return out
 
-    def launches(self) -> None:
+    def launches(self, function: func.FuncOp) -> None:
         """Tasks in program order, and a node of the graph for each."""
-        for op in self.function.body.block.ops:
+        for op in function.body.block.ops:
             match op:
                 case tile.LaunchOp():
                     node = self.node(op)
@@ -202,7 +223,7 @@ class _Builder:
                         op.kernel.string_value(),
                         op.label.data,
                         node,
-                        _phase(op),
+                        self.phase(op),
                         op.blocks.value.data,
                         tuple(self.operand(v) for v in (*op.inputs, *op.outputs)),
                         tuple(int(v) for v in op.params.get_values()),
@@ -213,9 +234,9 @@ class _Builder:
                     why = {"host_reason": reason.data} if isinstance(reason, StringAttr) else {}
                     node = self.node(op, {"host_operator": op.spelled, "host_opset": op.opset.value.data, **why})
                     ins, outs = (tuple(map(self.host_value, values)) for values in (op.inputs, op.outputs))
-                    task = HostTask(op.label.data, node, _phase(op), self.programs[op.program], ins, outs)
+                    task = HostTask(op.label.data, node, self.phase(op), self.programs[op.program], ins, outs)
                 case tile.Jump():
-                    self.jump(op, _phase(op))
+                    self.jump(op, self.phase(op))
                     continue
                 case _:
                     continue
@@ -225,12 +246,12 @@ class _Builder:
         """Adds the node of the graph that `op` computes; its number."""
         inputs = tuple(self.source(v) for v in op.inputs)
         onnx = location_names(op)
-        name = onnx[-1] if onnx else op.label.data
+        name = (onnx[-1] if onnx else op.label.data) + self.suffix
         count = self.names_used.get(name, 0)
         self.names_used[name] = count + 1
         outs = tuple(TensorDesc(*self.describe(v), None if v in self.slots else self.operand(v)) for v in op.outputs)
         unique = name if count == 0 else f"{name}_{count}"
-        self.nodes.append(GraphNode(unique, op.label.data, inputs, outs, onnx, attrs or {}))
+        self.nodes.append(GraphNode(unique, op.label.data, inputs, outs, onnx, {**(attrs or {}), **self.marks}))
         node = len(self.nodes) - 1
         for number, value in enumerate(op.outputs):
             self.sources[value] = Source("node", node, number)
@@ -251,22 +272,27 @@ class _Builder:
         inputs: tuple[Source | None, ...] = ()
         match op:
             case tile.LabelOp():
-                kind, number = "LabelSet", op.label.value.data
+                kind, number = "LabelSet", self.first_label + op.label.value.data
                 self.tasks.append(LabelTask(number, node, phase))
             case tile.GotoOp():
-                kind, number = "LabelGoto", op.label.value.data
+                kind, number = "LabelGoto", self.first_label + op.label.value.data
                 self.tasks.append(GotoTask(number, node, phase))
             case tile.SwitchOp():
                 inputs = (self.source(op.index),)
                 node, kind, number = len(self.nodes), "LabelSwitchByIndex", len(self.tasks)
-                targets = tuple(int(label) for label in op.labels.get_values())
+                targets = tuple(self.first_label + int(label) for label in op.labels.get_values())
                 self.tasks.append(SwitchTask(self.operand(op.index), targets, node, phase))
             case _:
                 raise AssertionError(op.name)
-        self.nodes.append(GraphNode(f"{onnx[0] if onnx else 'graph'}/{kind}_{number}", kind, inputs, (), onnx))
+        name = f"{onnx[0] if onnx else 'graph'}/{kind}_{number}{self.suffix}"
+        self.nodes.append(GraphNode(name, kind, inputs, (), onnx, self.marks))
 
-    def output_descs(self) -> list[IoDesc]:
-        names = _names(self.function, "ge.output_names")
+    def phase(self, op: tile.LaunchOp | tile.HostOp | tile.Jump) -> int:
+        return self.first_phase + _phase(op)
+
+    def output_descs(self, function: func.FuncOp) -> list[IoDesc]:
+        """The outputs of the function whose inputs were placed last."""
+        names = _names(function, "ge.output_names")
         found: list[IoDesc] = []
         for number in sorted(self.outputs):
             value = self.outputs[number]
@@ -339,6 +365,8 @@ class ToOm(ModulePass):
     }
     ```
 
+    The functions of a module with gears (`ge.gears`) become one list of tasks, which begins with a switch on the gear.
+
     Needs: tile-bufferize, tile-schedule and tile-allocate-buffers.
     """
 
@@ -348,13 +376,21 @@ class ToOm(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = host() if self.target == "host" else load(self.target)
         functions = [f for f in op.ops if isinstance(f, func.FuncOp)]
-        if len(functions) != 1:
+        gears = op.attributes.pop(GEARS, None)
+        if len(functions) != 1 and gears is None:
             raise PassError(f"the module has {len(functions)} functions, expected one")
         function = functions[0]
-        b = _Builder(function)
-        inputs = b.place_inputs()
-        weight_ops = b.place_weights()
-        b.launches()
+        b = _Builder(functions)
+        if gears is None:
+            inputs = b.place_inputs(function)
+            weight_ops = b.place_weights()
+            b.launches(function)
+            outputs = b.output_descs(function)
+        else:
+            assert isinstance(gears, StringAttr)
+            from gecc.passes.tile._gears import join_gears
+
+            inputs, weight_ops, outputs = join_gears(b, gears.data)
         memory = op.attributes.get("tile.memory")
         arena = 0
         attrs: dict[str, AttrValue] = {}
@@ -368,18 +404,18 @@ class ToOm(ModulePass):
         for attribute in ("input_types", "output_types"):  # see gecc/runtime/narrow.py
             if types := _names(function, f"ge.{attribute}"):
                 attrs[attribute] = tuple(types)
-        launches = [o for o in function.body.block.ops if isinstance(o, tile.LaunchOp)]
+        launches = [o for f in functions for o in f.body.block.ops if isinstance(o, tile.LaunchOp)]
         name = op.attributes.get("ge.model_name")
         model = OmModel(
-            name=name.data if isinstance(name, StringAttr) else function.sym_name.data,
+            name=name.data if isinstance(name, StringAttr) else "main" if gears else function.sym_name.data,
             target=target.name,
             abi=abi.ABI,
             inputs=tuple(inputs),
-            outputs=tuple(b.output_descs()),
+            outputs=tuple(outputs),
             nodes=tuple(b.nodes),
             tasks=tuple(b.tasks),
             arena_bytes=arena,
-            slots=len(b.slots),
+            slots=len(b.slot_numbers) or len(b.slots),
             scratch_bytes=max((launch.scratch.value.data for launch in launches), default=0),
             dispatcher=abi.RUN,
             attrs=attrs,
@@ -387,5 +423,6 @@ class ToOm(ModulePass):
         model_op = build_model(model, weight_ops, None)
         model_op.location = function.location
         op.body.block.insert_op_after(model_op, function)
-        function.detach()
-        function.erase()
+        for each in functions:
+            each.detach()
+            each.erase()

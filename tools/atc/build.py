@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command
-from gecc.tools.atc.inputs import input_shapes
+from gecc.tools.atc.borders import borders
+from gecc.tools.atc.command import Command, make_folder_of, warn
+from gecc.tools.atc.gears import gears, open_shapes
+from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import model_file, out_nodes
+from gecc.tools.atc.precision import precision, tell
 from gecc.tools.atc.switching import switches
 from gecc.tools.atc.told import KernelTexts, Told, told, write_statistics
 from gecc.tools.cli import host, input_values, memory_options, opt_level
@@ -26,6 +29,8 @@ LEVELS = {"O0": "O0", "O1": "O1", "O2": "O2", "O3": "O2"}
 def build(command: Command) -> int:
     """Compile; returns the exit code. Raises GeccError of the kind that fits."""
     from gecc import translate
+    from gecc.borders import outputs_of, prepare
+    from gecc.precision.report import listening
     from gecc.rewrite import counting
 
     path = model_file(command, "mode 0 compiles it")
@@ -39,20 +44,27 @@ def build(command: Command) -> int:
     memory = memory_options(own)
     if command["disable_reuse_memory"] == "1":
         memory = replace(memory, disable_reuse=True)
-    subject = translate.read(
-        path,
-        "onnx",
-        input_shapes(command, path),
+    sizes = gears(command, path)
+    shapes = input_shapes(command, path) if sizes is None else open_shapes(command, path)
+    subject = translate.read_onnx(
+        resized(path, shapes),
+        shapes if sizes is None else None,
+        gears=sizes,
         input_values=input_values(own),
         outputs=out_nodes(command),
         host=host(own),
     )
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
+    module = subject.as_module()
+    prepare(subject.ctx, module, borders(command, path, outputs_of(module)))
+    wanted = precision(command)
+    make_folder_of(output)
     log = Told(command["log"] or "null")
     with ExitStack() as stack:
         counts = stack.enter_context(counting()) if command["export_compile_stat"] != "0" else None
         stack.enter_context(told(log))
+        stack.enter_context(listening(tell))
 
         def after(step: str, module: ModuleOp) -> None:
             log.after(step, module)
@@ -66,7 +78,9 @@ def build(command: Command) -> int:
             external=external(command),
             opt_level=level,
             target=own.target,
+            kernels=own.kernels,
             memory=memory,
+            precision=wanted,
             switches=off,
             after=after,
         )
@@ -77,7 +91,7 @@ def build(command: Command) -> int:
         except CliError as error:
             if "export_compile_stat" in command:
                 raise
-            print(f"gecc-translate: warning: {error}", file=sys.stderr)
+            warn(str(error))
     if command["display_model_info"] == "1":
         from gecc.debug.inspect.info import info
 

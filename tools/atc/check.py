@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from gecc.tools.atc.command import Command
-from gecc.tools.atc.inputs import input_shapes
+from gecc.errors import InvalidModelError, ShapeError, UnsupportedError
+from gecc.tools.atc.command import Command, make_folder_of
+from gecc.tools.atc.gears import gears, open_shapes
+from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import model_file, out_nodes
 from gecc.tools.cli import FAILED, host, input_values
 
@@ -17,27 +20,41 @@ if TYPE_CHECKING:
 UNSUPPORTED = "E19010"
 """The code of a node that nothing here can run."""
 
+_RESULTS = {"nowhere": "failed", "unchecked": "unchecked"}
+"""Engines to results, where that is not success."""
+
 
 def check(command: Command) -> int:
     """Write the findings; returns the exit code, 1 when a node cannot be compiled. Raises GeccError otherwise."""
     from gecc import api
     from gecc.debug.inspect.json_form import json_text
     from gecc.files import write_whole
+    from gecc.report import Report
 
     path = model_file(command, "mode 3 checks it")
     target = command["check_report"] or "check_result.json"
     own = command.own
-    report, error = api.check(
-        path,
-        input_shapes=input_shapes(command, path),
-        input_values=input_values(own),
-        outputs=out_nodes(command),
-        host=host(own),
-    )
+    make_folder_of(target)
+    sizes = gears(command, path)
+    shapes = input_shapes(command, path) if sizes is None else open_shapes(command, path)
+    try:
+        report, error = api.check(
+            resized(path, shapes),
+            input_shapes=shapes if sizes is None else None,
+            gears=sizes,
+            input_values=input_values(own),
+            outputs=out_nodes(command),
+            host=host(own),
+        )
+    except (InvalidModelError, ShapeError, UnsupportedError) as problem:
+        write_whole(target, json_text(findings(path, Report((), None), str(problem))))
+        raise
     write_whole(target, json_text(findings(path, report, None if error is None else error.message)))
     refused = [p for p in report.placements if p.engine == "nowhere"]
+    unchecked = sum(p.engine == "unchecked" for p in report.placements)
     print(
         f"{target}: {len(report.placements)} nodes, {len(refused)} cannot be compiled, {len(report.host)} run on the host"
+        + (f", {unchecked} cannot be told, as they come after these" if unchecked else "")
     )
     for p in refused:
         print(
@@ -54,15 +71,15 @@ def check(command: Command) -> int:
 
 def findings(path: str, report: Report, error: str | None) -> dict[str, Any]:
     """The findings in GE's form, with more about each node: domain, opset, element types and shapes, where it runs."""
-    fail = sum(p.engine == "nowhere" for p in report.placements)
+    results = Counter(_RESULTS.get(p.engine, "success") for p in report.placements)
     form: dict[str, Any] = {
         "name": path,
         "result": "success" if error is None else "failed",
         "total": len(report.placements),
-        "pass": len(report.placements) - fail,
-        "fail": fail,
+        "pass": results["success"],
+        "fail": results["failed"],
     }
-    if error is not None and not fail:
+    if error is not None and not results["failed"]:
         form["cause"] = [{"code": UNSUPPORTED, "message": error}]
     return {**form, "op": [_node(p) for p in report.placements]}
 
@@ -71,7 +88,7 @@ def _node(p: Placement) -> dict[str, Any]:
     form: dict[str, Any] = {
         "name": p.name,
         "type": p.op_type,
-        "result": "failed" if p.engine == "nowhere" else "success",
+        "result": _RESULTS.get(p.engine, "success"),
         "domain": p.domain or "ai.onnx",
         "opset": p.opset,
         "inputs": p.inputs,

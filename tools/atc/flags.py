@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from gecc.tools.atc.modes import IMPLEMENTATIONS, NEW_MODES, OLD_MODES
+
 
 class State(Enum):
     """What becomes of a flag that is given."""
@@ -74,15 +76,46 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("om", "FILE", "with modes 1, 5 and 6: the om, or the dumped graph", sample="net.om"),
         Flag("json", "FILE", "with modes 1 and 5: the JSON to write", sample="net.json"),
         Flag("dump_mode", "0|1", "with mode 1 and a model: 1 adds the inferred shapes", SWITCH, "0"),
-        Flag("input_format", "FORMAT", "what the inputs are", ("NCHW", "NHWC", "ND", "NCDHW", "NDHWC"), sample="NCHW"),
+        Flag(
+            "input_format",
+            "FORMAT",
+            "NCHW, NCDHW, ND: as ONNX has it; others are refused",
+            ("NCHW", "NHWC", "ND", "NCDHW", "NDHWC"),
+            sample="NCHW",
+        ),
         Flag("input_shape", "SHAPES", "sizes of the inputs: 'x:1,3,224,224;y:2,4'", sample="x:1,3,224,224"),
-        _refused("dynamic_batch_size", "SIZES", _NOT_YET),
-        _refused("dynamic_image_size", "SIZES", _NOT_YET),
-        _refused("dynamic_dims", "DIMS", _NOT_YET),
+        Flag(
+            "dynamic_batch_size",
+            "SIZES",
+            "an om for several batch sizes, of which each run takes the one that its inputs have; --input_shape has -1 first",
+            sample="1,2,4,8",
+        ),
+        Flag(
+            "dynamic_image_size",
+            "SIZES",
+            "the same for height and width of images; --input_shape has -1 for both",
+            sample="224,224;448,448",
+        ),
+        Flag(
+            "dynamic_dims",
+            "DIMS",
+            "the same for every -1 in --input_shape, in order; with --input_format=ND",
+            sample="1,128;8,128",
+        ),
         Flag("out_nodes", "NODES", "the outputs, in order: 'node:0;node:1', or names of tensors", sample="node:0"),
-        _refused("output_type", "TYPES", _NOT_YET),
-        _refused("input_fp16_nodes", "NAMES", _NOT_YET),
-        _refused("insert_op_conf", "FILE", _NOT_YET),
+        Flag(
+            "output_type",
+            "TYPES",
+            "the element type of all outputs, FP32, FP16, UINT8, INT8 and others; or of some: 'node:0:FP16;name:FP32'",
+            sample="FP16",
+        ),
+        Flag("input_fp16_nodes", "NAMES", "inputs that are f16: 'a;b'", sample="a;b"),
+        Flag(
+            "insert_op_conf",
+            "FILE",
+            "AIPP: inputs that are pictures of bytes, and how to prepare them",
+            sample="aipp.cfg",
+        ),
         Flag("check_report", "FILE", "where mode 3 writes its findings", default="check_result.json"),
         Flag(
             "external_weight",
@@ -123,18 +156,49 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         _refused("hccl_sub_comm_config", "FILE", "models for several cards are not made"),
     ),
     "precision": (
-        _refused("precision_mode", "MODE", _NOT_YET),
-        _refused("precision_mode_v2", "MODE", _NOT_YET),
-        _refused("modify_mixlist", "FILE", _NOT_YET),
-        _refused("keep_dtype", "FILE", _NOT_YET),
-        _refused("customize_dtypes", "FILE", _NOT_YET),
-        _refused("op_select_implmode", "MODE", _NOT_YET),
+        Flag(
+            "precision_mode",
+            "MODE",
+            "the element types to compute in: force_fp16; force_fp32; allow_fp32_to_fp16: products in f16; "
+            "cube_fp16in_fp32out: the same with results of f32; allow_mix_precision: by lists; must_keep_origin_dtype: "
+            "the model's, as without the flag",
+            OLD_MODES,
+            sample="force_fp16",
+        ),
+        Flag(
+            "precision_mode_v2",
+            "MODE",
+            "the same under newer names: fp16, origin, cube_fp16in_fp32out, mixed_float16, mixed_bfloat16",
+            NEW_MODES,
+            sample="fp16",
+        ),
+        Flag("modify_mixlist", "FILE", "JSON that puts operators on other lists of mixed modes", sample="lists.json"),
+        Flag("keep_dtype", "FILE", "nodes, or OpType::Type, that keep their element types", sample="keep.cfg"),
+        Flag(
+            "customize_dtypes",
+            "FILE",
+            "element types by hand: name::InputDtype:float16,OutputDtype:float32, a line each; wins over --keep_dtype",
+            sample="types.cfg",
+        ),
+        Flag(
+            "is_weight_clip",
+            "0|1",
+            "1: weights beyond the range of f16 take its greatest value; 0: they become infinite",
+            SWITCH,
+            "1",
+        ),
+        Flag(
+            "op_select_implmode",
+            "MODE",
+            "accepted; an operator has one implementation, which is precise",
+            IMPLEMENTATIONS,
+            sample="high_precision",
+        ),
         _ignored("op_precision_mode", "an operator has one implementation, which is precise"),
         _ignored("optypelist_for_implmode", "it is deprecated"),
         _ignored("allow_hf32", "the CPU has no such type"),
         _ignored("deterministic", "results are always deterministic"),
         _ignored("deterministic_level", "results are always deterministic"),
-        _ignored("is_weight_clip", "weights keep their values"),
         _ignored("status_check", "overflow follows the rules of floating point"),
         _ignored("quant_dumpable", "dumps show the graph as it is"),
         _ignored("sparsity", "weights are kept in full"),
@@ -180,7 +244,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag(
             "export_compile_stat",
             "0|1|2",
-            "1: write fusion_result.json, which passes matched how often; 0: do not; 2: as 1, when asked for by it",
+            "1, 2: write fusion_result.json, which fusions matched how often; 0: do not",
             ("0", "1", "2"),
             "1",
         ),

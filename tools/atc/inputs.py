@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command
+from gecc.tools.atc.command import Command, warn
 
 if TYPE_CHECKING:
     from gecc.frontend.onnx.inputs import InputShape
+    from gecc.frontend.onnx.model import OnnxModel
 
 OPEN = -1
 """A dimension that is given as open."""
@@ -40,7 +42,7 @@ def parse_shapes(text: str, path: str) -> dict[str, tuple[int, ...]]:
     """The shapes in `name:1,3,224,224;other:2,4` for the model in `path`, with -1 for what is left open; `name:` is a
     scalar. Raises CliError for another syntax, and for names that are no inputs."""
     shapes: dict[str, tuple[int, ...]] = {}
-    for part in text.strip().strip("'\"").split(";"):
+    for part in text.split(";"):
         if not part.strip():
             continue
         name, colon, numbers = part.rpartition(":")
@@ -71,6 +73,21 @@ def parse_shapes(text: str, path: str) -> dict[str, tuple[int, ...]]:
                 hint=f"its inputs are {_spelled(path)}" + (f"; did you mean '{close[0]}'?" if close else ""),
             )
     return shapes
+
+
+def resized(path: str, shapes: Mapping[str, Sequence[int]]) -> OnnxModel:
+    """The model in `path` with these sizes of its inputs, also where it fixes others, which is warned of."""
+    from gecc.frontend.onnx import load_model
+    from gecc.frontend.onnx.resizing import with_input_shapes
+
+    model, changes = with_input_shapes(load_model(path), shapes)
+    if changes:
+        said = ", ".join(
+            f"dimension {c.dimension} of '{c.name}' is {'open' if c.size == OPEN else c.size} instead of {c.declared}"
+            for c in changes
+        )
+        warn(f"--input_shape changes sizes that the model fixes, and its nodes may not go with: {said}")
+    return model
 
 
 def check_format(command: Command, path: str) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gecc.errors import CliError, InvalidModelError, WeightError
 from gecc.files import write_whole
-from gecc.tools.atc.command import Command
-from gecc.tools.atc.inputs import input_shapes
+from gecc.tools.atc.command import Command, make_folder_of
+from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import check_framework, out_nodes
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def to_json(command: Command) -> int:
         text = json_form(path)
     else:
         text = _model_json(command, path)
+    make_folder_of(target)
     write_whole(target, text)
     print(f"{target}: JSON of {path}")
     return 0
@@ -46,15 +47,14 @@ def _model_json(command: Command, path: str) -> str:
     from gecc.debug.inspect.json_form import json_text
     from gecc.frontend.onnx import load_model
 
-    model = load_model(path)
-    proto = model.proto
-    if (wanted := out_nodes(command)) is not None:
+    wanted = out_nodes(command)
+    shapes = input_shapes(command, path) if command["dump_mode"] == "1" else None
+    model = load_model(path) if shapes is None else resized(path, shapes)
+    if wanted is not None:
         from gecc.frontend.onnx.cutting import with_outputs
 
-        proto = with_outputs(model, wanted).proto
-    if command["dump_mode"] == "1":
-        proto = _with_shapes(proto, input_shapes(command, path), path)
-    return json_text(onnx_form(proto))
+        model = with_outputs(model, wanted)
+    return json_text(onnx_form(model.proto if shapes is None else _with_shapes(model.proto, shapes, path)))
 
 
 def _with_shapes(proto: ModelProto, given: dict[str, tuple[int, ...]], path: str) -> ModelProto:
@@ -127,6 +127,7 @@ def dumped_to_json(command: Command) -> int:
         text = json_text(onnx_form(parse_file(Path(path))))
     else:
         text = _proto_json(path)
+    make_folder_of(target)
     write_whole(target, text)
     print(f"{target}: JSON of {path}")
     return 0

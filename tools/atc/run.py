@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command, read
+from gecc.tools.atc.command import Command, read, warn
 
 
 def run(argv: Sequence[str]) -> int:
@@ -27,11 +26,6 @@ def _unheeded(command: Command, mode: str) -> list[str]:
     """Options that are given, to be followed, and have not been."""
     own = [] if mode == "0" else [name for name in command.own_given if mode != "3" or name not in _CHECKED]
     return [*(f"--{name}" for name in command.unheeded() if name != "soc_version"), *own]
-
-
-def warn(line: str) -> None:
-    """A line on stderr."""
-    print(f"gecc-translate: warning: {line}", file=sys.stderr)
 
 
 def _compile(command: Command) -> int:

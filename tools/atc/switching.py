@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from gecc.tools.atc.command import Command
+from gecc.tools.atc.command import Command, warn
 
 if TYPE_CHECKING:
     from gecc.switches import Switch, Switches
@@ -39,7 +38,7 @@ def switches(command: Command) -> Switches:
 def _parse(text: str) -> list[Switch]:
     from gecc.switches import parse_switches
 
-    return parse_switches(text.strip("'\""), "--optimization_switch")
+    return parse_switches(text, "--optimization_switch")
 
 
 def _warn(flag: str, found: list[Switch]) -> None:
@@ -47,4 +46,4 @@ def _warn(flag: str, found: list[Switch]) -> None:
 
     if unknown := resolve(found)[1]:
         names = ", ".join(repr(name) for name in unknown)
-        print(f"gecc-translate: warning: --{flag}: no pass and no fusion here is called {names}", file=sys.stderr)
+        warn(f"--{flag}: no pass and no fusion here is called {names}")

@@ -10,7 +10,18 @@ from dataclasses import fields, is_dataclass
 from gecc.om.reader import read
 from gecc.om.records import OmModel
 
-_FIGURES = ("name", "target", "abi", "producer", "dispatcher", "arena_bytes", "scratch_bytes", "slots", "phases")
+_FIGURES = (
+    "name",
+    "target",
+    "abi",
+    "portable",
+    "producer",
+    "dispatcher",
+    "arena_bytes",
+    "scratch_bytes",
+    "slots",
+    "phases",
+)
 
 
 def differences(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> list[str]:

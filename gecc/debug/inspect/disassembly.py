@@ -1,4 +1,7 @@
-"""The machine code of an om's kernels as text, beside the tile IR it was made from where that is at hand."""
+"""The machine code of an om's kernels as text, beside the tile IR it was made from where that is at hand.
+
+Portable kernels have no machine code: their tile IR is shown as it is.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ def disassembly(model: OmModel, ir: Mapping[str, str] | None = None) -> str:
 
     Raises CliError when the disassembler is not installed, UnsupportedError for a machine it does not know.
     """
-    decode = _decoder(model.target)
+    decode = None if model.portable else _decoder(model.target)
     return "\n".join(line for part in _kernels(model, ir or {}, decode) for line in part) + "\n"
 
 
@@ -31,6 +34,9 @@ def _kernels(model: OmModel, ir: Mapping[str, str], decode: Any) -> Iterator[lis
         if kernel.name in ir:
             lines += [f"; {line}" for line in ir[kernel.name].splitlines()]
         code = bytes(blob[kernel.offset : kernel.offset + kernel.size])
+        if decode is None:
+            yield [*lines, *code.decode(errors="backslashreplace").splitlines(), ""]
+            continue
         end = kernel.offset
         for at, size, mnemonic, operands in decode.disasm_lite(code, kernel.offset):
             lines.append(f"  {at:8x}  {mnemonic:<12} {operands}".rstrip())

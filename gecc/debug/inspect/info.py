@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gecc.om.container import PartitionType, parse_container
+from gecc.om.gears import arenas, varies
 from gecc.om.graph import COMMAND
 from gecc.om.reader import map_file, read
 from gecc.om.records import IoDesc, OmModel
@@ -26,7 +27,7 @@ def info(path: str | os.PathLike[str]) -> str:
     container = parse_container(memoryview(map_file(path)).cast("B"), f"'{os.fspath(path)}'")
     lines = [*_model(model, os.path.getsize(path)), *_memory(model)]
     lines += [_line(f"{_partition(p.type)} size", f"{p.size} bytes") for p in container.models[0]]
-    lines += _interface(model)
+    lines += [*_interface(model), *_gears(model)]
     return "\n".join(lines) + "\n"
 
 
@@ -50,7 +51,8 @@ def _model(model: OmModel, size: int) -> Iterator[str]:
     yield _line("phases", model.phases)
     yield _line("streams", 1)
     yield _line("events", max(0, model.phases - 1))
-    yield _line("kernels", f"{len(model.kernels)} in {memoryview(model.blob).nbytes} bytes of code")
+    what = "tile IR, portable: compiled where it is loaded" if model.portable else "code"
+    yield _line("kernels", f"{len(model.kernels)} in {memoryview(model.blob).nbytes} bytes of {what}")
     yield _line("graph nodes", len(model.nodes))
     names = {name for node in model.nodes for name in node.onnx_names}
     yield _line("ONNX nodes", len(names))
@@ -71,6 +73,15 @@ def _interface(model: OmModel) -> Iterator[str]:
     for kind, descs in (("input", model.inputs), ("output", model.outputs)):
         for io in descs:
             yield _line(kind, f"{io.name} {spell(io)}")
+
+
+def _gears(model: OmModel) -> Iterator[str]:
+    ends = list(arenas(model))
+    if ends:
+        yield _line("gears", len(ends))
+    for gear, end in enumerate(ends):
+        sizes = ", ".join(f"{io.name} {list(io.shapes[gear])}" for io in (*model.inputs, *model.outputs) if varies(io))
+        yield _line(f"gear {gear}", f"{sizes}; {end} bytes of arena")
 
 
 def spell(io: IoDesc) -> str:

@@ -14,12 +14,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.frontend import Frontend
 
+from gecc.errors import GeccError
 from gecc.frontend.onnx.cutting import with_outputs
 from gecc.frontend.onnx.fixing import note, with_values
 from gecc.frontend.onnx.importer import import_model
 from gecc.frontend.onnx.inputs import parse_input_shape, require_static
 from gecc.frontend.onnx.model import ModelSource, OnnxModel, load_model
 from gecc.frontend.onnx.placement import Placement
+from gecc.gear_module import join
 from gecc.weights import store_of
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "OnnxFrontend",
     "OnnxModel",
     "Placement",
+    "import_gears",
     "import_model",
     "import_onnx",
     "load_model",
@@ -53,11 +56,57 @@ def import_onnx(
     an output that there is not.
     """
     store = store_of(ctx)
-    whole = load_model(source)
-    model, fixed = with_values(whole if outputs is None else with_outputs(whole, outputs), input_values or {})
+    model, fixed = _prepared(source, input_values, outputs)
     module = import_model(model, store, input_shapes=input_shapes, host=host, placements=placements)
     note(module, fixed, store)
     return module
+
+
+def _prepared(
+    source: ModelSource, input_values: Mapping[str, Any] | None, outputs: Sequence[str] | None
+) -> tuple[OnnxModel, Mapping[str, Any]]:
+    """The model, cut at `outputs` and with inputs fixed, and the values of these."""
+    whole = load_model(source)
+    return with_values(whole if outputs is None else with_outputs(whole, outputs), input_values or {})
+
+
+def import_gears(
+    ctx: Context,
+    source: ModelSource,
+    gears: Sequence[Mapping[str, Sequence[int]]],
+    kind: str,
+    *,
+    input_values: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
+    host: bool = False,
+    placements: list[Placement] | None = None,
+) -> ModuleOp:
+    """As `import_onnx`, once for each of several sizes of the inputs: a module with gears (`gecc.gear_module`).
+
+    `placements` get the first gear's, and of the others what does not go where it went in the first. Raises ShapeError, which
+    names the gear, also for sizes that leave the shape of an input unknown.
+    """
+    store = store_of(ctx)
+    model, fixed = _prepared(source, input_values, outputs)
+    modules: list[ModuleOp] = []
+    seen: dict[tuple[int, str], str] = {}
+    for number, shapes in enumerate(gears):
+        found: list[Placement] = []
+        try:
+            module = import_model(model, store, input_shapes=shapes, host=host, placements=found)
+            require_static(module)
+        except GeccError as error:
+            error.where = f"gear {number}" + (f", {error.where}" if error.where else "")
+            error.args = (error.render(),)
+            raise
+        finally:
+            if placements is not None:
+                placements += [
+                    p for p in found if seen.setdefault((p.index, p.name), p.engine) != p.engine or number == 0
+                ]
+        modules.append(module)
+    note(modules[0], fixed, store)
+    return join(modules, kind)
 
 
 @dataclass(frozen=True)

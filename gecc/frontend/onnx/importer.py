@@ -233,6 +233,10 @@ class _Importer:
             node = Node(proto, index, opset, [], self.build, self.model)
             if lookup(_domain(proto), proto.op_type, opset) is None and not may_be_defined(node):
                 self._refuse(node, _unknown(node))
+            else:
+                lost = next(name for name in proto.input if name in self.lost)
+                reason = f"input '{lost}' comes from a node that cannot be imported"
+                self.placements.append(placement(node, (), "unchecked", reason, None))
             self.lost.update(name for name in proto.output if name)
             return
         self.build.location = _name_loc(proto.name or f"{proto.op_type}_{index}")

@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 
 from gecc.dialects import ge
 from gecc.errors import CliError, InvalidModelError, ShapeError
+from gecc.gear_module import main_functions
 
 ANONYMOUS = "?"
 """Name of a dimension that the model leaves open without naming it; two of them are not related."""
@@ -87,8 +88,9 @@ def _all(declared: Sequence[InputShape]) -> str:
     return ", ".join(f"'{s.name}' {s.spelled}" for s in declared) or "none"
 
 
-def parse_input_shape(text: str) -> dict[str, tuple[int, ...]]:
-    """Shapes in atc's syntax: `x:1,3,48,192;y:2,4`. A scalar is `x:`. Raises CliError for anything else."""
+def parse_input_shape(text: str, *, open_sizes: bool = False) -> dict[str, tuple[int, ...]]:
+    """Shapes in atc's syntax: `x:1,3,48,192;y:2,4`. A scalar is `x:`. With `open_sizes` a size may be -1, as where gears give
+    it. Raises CliError for anything else."""
     shapes: dict[str, tuple[int, ...]] = {}
     for part in text.split(";"):
         if not part.strip():
@@ -96,7 +98,7 @@ def parse_input_shape(text: str) -> dict[str, tuple[int, ...]]:
         name, colon, numbers = part.rpartition(":")
         name = name.strip()
         fields = [f.strip() for f in numbers.split(",")] if numbers.strip() else []
-        if not colon or not name or not all(f.isdecimal() for f in fields):
+        if not colon or not name or not all(f.isdecimal() or (open_sizes and f == "-1") for f in fields):
             raise CliError(f"'{part.strip()}' is no input shape", hint="expected name:1,3,224,224;other:2,4")
         if name in shapes:
             raise CliError(f"the shape of input '{name}' is given twice")
@@ -105,19 +107,18 @@ def parse_input_shape(text: str) -> dict[str, tuple[int, ...]]:
 
 
 def require_static(module: ModuleOp) -> None:
-    """Check that every dimension of every input of `@main` is known.
+    """Check that every dimension of every input of `@main`, or of the gears, is known.
 
     Raises ShapeError naming each input that has an unknown dimension, and its dimensions.
     """
-    for op in module.ops:
-        if isinstance(op, FuncOp) and op.sym_name.data == "main":
-            missing = [text for text in map(_unknown, _arguments(op)) if text]
-            if missing:
-                example = ";".join(f"{name}:{','.join(dims)}" for name, _, dims in _arguments(op) if name)
-                raise ShapeError(
-                    f"the size of every dimension must be known; unknown in {', '.join(missing)}",
-                    hint=f"give input shapes, such as --input-shape '{example}' with numbers in place of names",
-                )
+    for op in main_functions(module):
+        missing = [text for text in map(_unknown, _arguments(op)) if text]
+        if missing:
+            example = ";".join(f"{name}:{','.join(dims)}" for name, _, dims in _arguments(op) if name)
+            raise ShapeError(
+                f"the size of every dimension must be known; unknown in {', '.join(missing)}",
+                hint=f"give input shapes, such as --input-shape '{example}' with numbers in place of names",
+            )
 
 
 def _unknown(argument: tuple[str, TensorType[Any], list[str]]) -> str | None:

@@ -30,7 +30,7 @@ _UNKNOWN_OPERATOR = re.compile(r"No Op registered for (?P<op>\S+) with domain_ve
 FIRST_OPSET = 7
 """Opset 7 brought numpy broadcasting; older models spell it by attributes, and onnx converts them."""
 
-ModelSource: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto"
+ModelSource: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto | OnnxModel"
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,13 @@ def known_types() -> list[str]:
 
 
 def load_model(source: ModelSource, *, name: str | None = None, folder: Path | None = None) -> OnnxModel:
-    """Read and check a model from a file, its bytes, or a ModelProto (which is not changed).
+    """Read and check a model from a file, its bytes, or a ModelProto (which is not changed); one that was read stays.
 
     `folder` says where external data of bytes or of a ModelProto lies; a file brings its own.
     Raises InvalidModelError saying what is wrong and where, UnsupportedError for versions out of range.
     """
+    if isinstance(source, OnnxModel):
+        return source
     path: Path | None = None
     if isinstance(source, ModelProto):
         proto, name = source, name or "<ModelProto>"

@@ -12,7 +12,8 @@ from gecc.frontend.onnx.node import Node, spell
 
 @dataclass(frozen=True)
 class Placement:
-    """One node. `engine` is native, constant (computed by the compiler), host, or nowhere: refused."""
+    """One node. `engine` is native, constant (computed by the compiler), host, nowhere (refused), or unchecked: what it takes
+    is not known because of one that is refused."""
 
     name: str
     index: int
@@ -24,7 +25,7 @@ class Placement:
     outputs: str
     engine: str
     reason: str = ""
-    """Why the node runs on the host, or nowhere."""
+    """Why the node runs on the host, or nowhere, or is unchecked."""
     hint: str | None = None
 
     @property

@@ -67,7 +67,10 @@ def _for(k: KernelLowering, op: Operation) -> None:
         assert isinstance(last, scf.YieldOp)
         return [k.vector(v) if kind is Varying else k.uniform(v) for v, kind in zip(last.arguments, kinds, strict=True)]
 
-    results = counted_loop(k, k.uniform(op.lb), k.uniform(op.ub), k.uniform(op.step), inits, body)
+    lower, upper, step = k.uniform(op.lb), k.uniform(op.ub), k.uniform(op.step)
+    if k.checks is not None:
+        k.checks.loop(lower, upper, step)
+    results = counted_loop(k, lower, upper, step, inits, body)
     for result, kind, value in zip(op.results, kinds, results, strict=True):
         k.set(result, kind(value))
 
@@ -96,6 +99,8 @@ def _lanes(k: KernelLowering, op: Operation) -> None:
         raise CodegenError(f"kernel @{k.name}: tile.lanes inside lanes")
     b, width = k.b, k.target.f32_lanes
     lower, upper = k.uniform(op.lower), k.uniform(op.upper)
+    if k.checks is not None:
+        k.checks.loop(lower, upper)
     kinds = [kind.data for kind in op.combiners]
     types = [register_type(v.type) for v in op.inits]
     identities = [

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from gecc.errors import CodegenError
 from gecc.passes.tile.to_llvm.builder import Builder, vector
+from gecc.passes.tile.to_llvm.checks import Bounds, Checks
 from gecc.target import Target
 
 
@@ -49,10 +50,11 @@ class RegisterTile:
 
 @dataclass(frozen=True)
 class Memory:
-    """A pointer to elements of a type. `align` is what every element may assume, in bytes."""
+    """A pointer to elements of a type, and in a checked kernel how many there are."""
 
     pointer: SSAValue
     element: Attribute
+    bounds: Bounds | None = None
 
 
 Value = Uniform | Linear | Varying | RegisterTile | Memory
@@ -114,6 +116,8 @@ class KernelLowering:
         self.lanes: Lanes | None = None
         self.scratch: SSAValue | None = None
         self.state: SSAValue | None = None
+        self.checks: Checks | None = None
+        """Set in a checked kernel: see `gecc.passes.tile.to_llvm.checks`."""
 
     def block(self, block: Block) -> None:
         """Lower all operations of a block but its terminator."""
@@ -130,6 +134,10 @@ class KernelLowering:
                 hint="expand it to arith operations in passes/tile/expand_math or add an emitter to passes/tile/to_llvm",
             )
         emitter(self, op)
+
+    def align(self, natural: int) -> int:
+        """The alignment that an access may assume: `natural`, or none in a checked kernel."""
+        return natural if self.checks is None else 1
 
     # --- reading values
 

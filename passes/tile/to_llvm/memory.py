@@ -44,10 +44,26 @@ def _all_lanes(k: KernelLowering) -> SSAValue:
     return k.b.splat_constant(1, vector(i1, k.lanes.width))
 
 
+def _check(k: KernelLowering, memory: Memory, offset: Uniform | Linear | Varying) -> None:
+    """In a checked kernel: leave it unless the access stays in its memory."""
+    if k.checks is None:
+        return
+    assert memory.bounds is not None
+    if isinstance(offset, Uniform):
+        k.checks.one(memory.bounds, offset.ssa)
+        return
+    assert k.lanes is not None
+    if isinstance(offset, Linear) and offset.step == 1 and k.lanes.mask is None:
+        k.checks.run(memory.bounds, offset.base)
+    else:
+        k.checks.each(memory.bounds, k.as_vector(offset), k.lanes.mask)
+
+
 def load(k: KernelLowering, memory: Memory, offset: Uniform | Linear | Varying) -> Uniform | Varying:
     """One element, or one for each lane."""
     element, b = memory_type(memory.element), k.b
-    align = byte_width(memory.element)
+    align = k.align(byte_width(memory.element))
+    _check(k, memory, offset)
     if isinstance(offset, Uniform):
         value = b.load(_address(k, memory, offset.ssa), element, align)
         return Uniform(b.bytes_to_mask(value) if memory.element == i1 else value)
@@ -84,7 +100,8 @@ def store(k: KernelLowering, value: SSAValue, memory: Memory, offset: Linear | V
     b, width = k.b, k.lanes.width
     if memory.element == i1:
         value = b.mask_to_bytes(value)
-    element, align = memory_type(memory.element), byte_width(memory.element)
+    element, align = memory_type(memory.element), k.align(byte_width(memory.element))
+    _check(k, memory, offset)
     if isinstance(offset, Linear) and offset.step == 1:
         pointer = _address(k, memory, offset.base)
         if k.lanes.mask is None:
@@ -106,7 +123,8 @@ def _store(k: KernelLowering, op: Operation) -> None:
             raise CodegenError(f"kernel @{k.name}: lanes store different values to one place")
         value = k.uniform(op.value)
         value = k.b.mask_to_bytes(value) if memory.element == i1 else value
-        k.b.store(value, _address(k, memory, offset.ssa), byte_width(memory.element))
+        _check(k, memory, offset)
+        k.b.store(value, _address(k, memory, offset.ssa), k.align(byte_width(memory.element)))
         return
     assert isinstance(offset, Linear | Varying)
     store(k, k.vector(op.value), memory, offset)
@@ -116,7 +134,9 @@ def _store(k: KernelLowering, op: Operation) -> None:
 def _scratch(k: KernelLowering, op: Operation) -> None:
     assert isinstance(op, tile.ScratchOp)
     assert k.scratch is not None
-    k.set(op.memory, Memory(k.b.gep(k.scratch, k.uniform(op.offset)), memory_element(op.memory)))
+    offset, element = k.uniform(op.offset), memory_element(op.memory)
+    bounds = None if k.checks is None else k.checks.bounds(None, byte_width(element), offset)
+    k.set(op.memory, Memory(k.b.gep(k.scratch, offset), element, bounds))
 
 
 @lowers(tile.CheckIndexOp)

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from gecc.dialects import llvm, tile
 from gecc.errors import CodegenError
 from gecc.passes.tile.to_llvm.builder import Builder, vector
+from gecc.passes.tile.to_llvm.checks import PanelReads
 from gecc.passes.tile.to_llvm.loops import counted_loop
 from gecc.passes.tile.to_llvm.lowering import (
     KernelLowering,
@@ -46,6 +47,11 @@ def _shape(k: KernelLowering, type_: Attribute) -> tuple[int, int, Attribute]:
     """Rows, vectors in a row and element type of a register tile."""
     assert isinstance(type_, VectorType)
     rows, columns = type_.get_shape()
+    if columns % k.target.f32_lanes:
+        raise CodegenError(
+            f"kernel @{k.name}: a register tile of {columns} columns, {k.target.name} has vectors of {k.target.f32_lanes}",
+            hint="compile for the target that the kernel was tiled for",
+        )
     return rows, columns // k.target.f32_lanes, type_.get_element_type()
 
 
@@ -138,6 +144,15 @@ def pair_product(b: Builder, x: SSAValue, y: SSAValue, width: int) -> SSAValue:
     return product
 
 
+def _check_panels(k: KernelLowering, op: tile.MmaOp, rows: int, columns: int) -> SSAValue:
+    """In a checked kernel: leave it unless all that the product reads lies in its memories; whether it reads anything."""
+    left, right = k.memory(op.lhs).bounds, k.memory(op.rhs).bounds
+    assert k.checks is not None and left is not None and right is not None
+    numbers = (op.row_stride, op.depth, op.n1, op.stride1, op.n2, op.stride2)
+    reads = PanelReads(k.uniform(op.lhs_offset), k.uniform(op.rhs_offset), rows, columns, *map(k.uniform, numbers))
+    return k.checks.panels(reads, left, right)
+
+
 @lowers(tile.MmaOp)
 def _mma(k: KernelLowering, op: Operation) -> None:
     assert isinstance(op, tile.MmaOp)
@@ -159,10 +174,15 @@ def _mma(k: KernelLowering, op: Operation) -> None:
     panel = b.gep(rhs.pointer, scaled(op.rhs_offset))
     addressing = _Rows(b, rows, scaled(op.row_stride))
     stride1, stride2, depth = scaled(op.stride1), scaled(op.stride2), k.uniform(op.depth)
+    n1, n2 = k.uniform(op.n1), k.uniform(op.n2)
+    if k.checks is not None:
+        runs = _check_panels(k, op, rows, vectors * width)
+        depth = b.add(llvm.SelectOp(runs, depth, b.int(0)))
+        n1, n2 = (n if Builder.known(n) == 1 else b.add(llvm.SelectOp(runs, n, b.int(0))) for n in (n1, n2))
     vec = vector(element, width)
     narrow = vector(memory_type(source), width)
     row_bytes = vectors * width * size
-    align = min(width * size, k.target.vector_bytes)
+    align = k.align(min(width * size, k.target.vector_bytes))
     # loads of one step's panel row alone fit the registers, not those of several steps
     crowded = rows * vectors + max(vectors, CLUSTER) + 1 > k.target.vector_registers
 
@@ -177,7 +197,7 @@ def _mma(k: KernelLowering, op: Operation) -> None:
                 for v in range(vectors)
             ]
             for row in range(rows):
-                scalar = b.load(b.gep(addresses[row], b.int(step * size)), narrow.get_element_type(), size)
+                scalar = b.load(b.gep(addresses[row], b.int(step * size)), narrow.get_element_type(), k.align(size))
                 value = b.splat(widen(b, scalar, element), width)
                 for v in range(vectors):
                     at = row * vectors + v
@@ -208,9 +228,9 @@ def _mma(k: KernelLowering, op: Operation) -> None:
             for row in range(rows):
                 address = b.gep(addresses[row], b.int(step * size))
                 if step + 1 < count:
-                    scalar = b.load(address, i32, size)
+                    scalar = b.load(address, i32, k.align(size))
                 else:
-                    scalar = b.add(xllvm.ZExtOp(b.load(address, i16, size), i32))
+                    scalar = b.add(xllvm.ZExtOp(b.load(address, i16, k.align(size)), i32))
                 value = b.splat(scalar, width)
                 for v in range(vectors):
                     at = row * vectors + v
@@ -254,7 +274,6 @@ def _mma(k: KernelLowering, op: Operation) -> None:
         state = counted_loop(k, many, depth, 1, state, passes(1))
         return state[1], state[2 + len(addressing.multiples) :]
 
-    n1, n2 = k.uniform(op.n1), k.uniform(op.n2)
     flat = [value for row in acc.rows for value in row]
     if Builder.known(n1) == 1 and Builder.known(n2) == 1:
         _, flat_out = inner(start, panel, flat)

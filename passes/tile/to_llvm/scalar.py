@@ -24,13 +24,11 @@ _FLOAT: dict[type[Operation], Binary] = {
     arith.DivfOp: xllvm.FDivOp,
 }
 _INTEGER: dict[type[Operation], Binary] = {
-    arith.DivSIOp: xllvm.SDivOp,
-    arith.DivUIOp: xllvm.UDivOp,
-    arith.RemSIOp: xllvm.SRemOp,
-    arith.RemUIOp: xllvm.URemOp,
     arith.AndIOp: xllvm.AndOp,
     arith.OrIOp: xllvm.OrOp,
     arith.XOrIOp: xllvm.XOrOp,
+}
+_SHIFT: dict[type[Operation], Binary] = {
     arith.ShLIOp: xllvm.ShlOp,
     arith.ShRUIOp: xllvm.LShrOp,
     arith.ShRSIOp: xllvm.AShrOp,
@@ -40,8 +38,46 @@ _INTEGER: dict[type[Operation], Binary] = {
 @lowers(*_FLOAT, *_INTEGER)
 def _binary(k: KernelLowering, op: Operation) -> None:
     build = _FLOAT.get(type(op)) or _INTEGER[type(op)]
-    divides = isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp)
-    k.elementwise(op, lambda args: k.b.add(build(args[0], _divisor(k, args[1]) if divides else args[1])))
+    k.elementwise(op, lambda args: k.b.add(build(args[0], args[1])))
+
+
+@lowers(*_SHIFT)
+def _shift(k: KernelLowering, op: Operation) -> None:
+    def build(args: Sequence[SSAValue]) -> SSAValue:
+        amount = args[1] if k.checks is None else k.checks.amount(args[1])
+        return k.b.add(_SHIFT[type(op)](args[0], amount))
+
+    k.elementwise(op, build)
+
+
+@lowers(arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp)
+def _divide(k: KernelLowering, op: Operation) -> None:
+    signed = isinstance(op, arith.DivSIOp | arith.RemSIOp)
+    build = quotient if isinstance(op, arith.DivSIOp | arith.DivUIOp) else remainder
+    k.elementwise(op, lambda args: build(k, args[0], _divisor(k, args[1]), signed))
+
+
+def quotient(k: KernelLowering, x: SSAValue, y: SSAValue, signed: bool) -> SSAValue:
+    """x / y, rounded toward zero."""
+    divide = xllvm.SDivOp if signed else xllvm.UDivOp
+    if k.checks is None:
+        return k.b.add(divide(x, y))
+    y, minus = k.checks.divisor(y, signed)
+    result = k.b.add(divide(x, y))
+    if minus is None:
+        return result
+    return k.b.add(llvm.SelectOp(minus, k.b.add(xllvm.SubOp(_zero(k.b, x), x)), result))
+
+
+def remainder(k: KernelLowering, x: SSAValue, y: SSAValue, signed: bool) -> SSAValue:
+    """What x / y leaves, of the sign of x."""
+    if k.checks is not None:
+        y, _ = k.checks.divisor(y, signed)  # 1 in the place of -1 leaves the same: nothing
+    return k.b.add((xllvm.SRemOp if signed else xllvm.URemOp)(x, y))
+
+
+def _zero(b: Builder, like: SSAValue) -> SSAValue:
+    return b.splat_constant(0, like.type) if isinstance(like.type, VectorType) else b.scalar(0, like.type)
 
 
 def _divisor(k: KernelLowering, value: SSAValue) -> SSAValue:
@@ -159,12 +195,12 @@ def _minmax_integer(k: KernelLowering, op: Operation) -> None:
 def _floor_divide(k: KernelLowering, op: Operation) -> None:
     def build(args: Sequence[SSAValue]) -> SSAValue:
         b, (x, y) = k.b, (args[0], _divisor(k, args[1]))
-        quotient = b.add(xllvm.SDivOp(x, y))
-        rest = b.add(xllvm.SubOp(x, b.add(xllvm.MulOp(quotient, y))))
-        zero = b.splat_constant(0, x.type) if isinstance(x.type, VectorType) else b.scalar(0, x.type)
+        result = quotient(k, x, y, signed=True)
+        rest = b.add(xllvm.SubOp(x, b.add(xllvm.MulOp(result, y))))
+        zero = _zero(b, x)
         signs_differ = b.compare("slt", b.add(xllvm.XOrOp(rest, y)), zero)
         adjust = b.add(xllvm.AndOp(b.compare("ne", rest, zero), signs_differ))
-        return b.add(xllvm.AddOp(quotient, b.add(xllvm.SExtOp(adjust, x.type))))
+        return b.add(xllvm.AddOp(result, b.add(xllvm.SExtOp(adjust, x.type))))
 
     k.elementwise(op, build)
 
@@ -174,8 +210,8 @@ def _ceil_divide(k: KernelLowering, op: Operation) -> None:
     def build(args: Sequence[SSAValue]) -> SSAValue:
         b, (x, y) = k.b, (args[0], _divisor(k, args[1]))
         one = b.splat_constant(1, x.type) if isinstance(x.type, VectorType) else b.scalar(1, x.type)
-        divide = xllvm.UDivOp if isinstance(op, arith.CeilDivUIOp) else xllvm.SDivOp
-        return b.add(divide(b.add(xllvm.SubOp(b.add(xllvm.AddOp(x, y)), one)), y))
+        raised = b.add(xllvm.SubOp(b.add(xllvm.AddOp(x, y)), one))
+        return quotient(k, raised, y, signed=isinstance(op, arith.CeilDivSIOp))
 
     k.elementwise(op, build)
 
@@ -221,7 +257,13 @@ _CONVERT: dict[type[Operation], Callable[[SSAValue, Attribute], Operation]] = {
 @lowers(*_CONVERT)
 def _convert(k: KernelLowering, op: Operation) -> None:
     type_ = k.result_type(op)
-    k.elementwise(op, lambda args: k.b.add(_CONVERT[type(op)](args[0], type_)))
+    open_ended = k.checks is not None and isinstance(op, arith.FPToSIOp | arith.FPToUIOp)
+
+    def build(args: Sequence[SSAValue]) -> SSAValue:
+        value = k.b.add(_CONVERT[type(op)](args[0], type_))
+        return k.checks.freeze(value) if k.checks is not None and open_ended else value
+
+    k.elementwise(op, build)
 
 
 def _width(type_: Attribute) -> int:

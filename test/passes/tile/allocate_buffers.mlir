@@ -130,3 +130,38 @@ func.func @empty() {
   %unused = tile.alloc bytes 64 align 64 : memref<16xf32>
   func.return
 }
+
+// -----
+
+// Gears never run together: their plans are laid over one another, and the arena is that of the largest. Each has its
+// own life of a buffer: that of @Batch_1 does not reach into @Batch_0.
+// CHECK: builtin.module attributes {ge.gears = "batch", tile.memory = {arena = 256 : i64, lower_bound = 256 : i64, sum = 384 : i64, buffers = 4 : i64, inplace = 0 : i64
+// CHECK-LABEL:   func.func @Batch_0
+// CHECK:           %a = tile.alloc bytes 64 align 64 offset [[A:[0-9]+]] :
+// CHECK:           %b = tile.alloc bytes 64 align 64 offset
+// CHECK-LABEL:   func.func @Batch_1
+// CHECK:           %c = tile.alloc bytes 128 align 64 offset {{0|128}} :
+// CHECK:           %d = tile.alloc bytes 128 align 64 offset {{0|128}} :
+// ALONE: tile.memory = {arena = 384 : i64, lower_bound = 384 : i64, sum = 384 : i64, buffers = 4 : i64
+builtin.module attributes {ge.gears = "batch"} {
+func.func @Batch_0() attributes {tile.signature = (tensor<16xf32>) -> tensor<16xf32>} {
+  %x = tile.input 0 : memref<16xf32>
+  %y = tile.output 0 : memref<16xf32>
+  %a = tile.alloc bytes 64 align 64 : memref<16xf32>
+  tile.launch @k "A" ins(%x : memref<16xf32>) outs(%a : memref<16xf32>) params [] blocks 1 scratch 0 inplace [] phase 0
+  %b = tile.alloc bytes 64 align 64 : memref<16xf32>
+  tile.launch @k "B" ins(%a : memref<16xf32>) outs(%b : memref<16xf32>) params [] blocks 1 scratch 0 inplace [] phase 1
+  tile.launch @k "C" ins(%b : memref<16xf32>) outs(%y : memref<16xf32>) params [] blocks 1 scratch 0 inplace [] phase 2
+  func.return
+}
+func.func @Batch_1() attributes {tile.signature = (tensor<32xf32>) -> tensor<32xf32>} {
+  %x = tile.input 0 : memref<32xf32>
+  %y = tile.output 0 : memref<32xf32>
+  %c = tile.alloc bytes 128 align 64 : memref<32xf32>
+  tile.launch @k "A" ins(%x : memref<32xf32>) outs(%c : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 0
+  %d = tile.alloc bytes 128 align 64 : memref<32xf32>
+  tile.launch @k "B" ins(%c : memref<32xf32>) outs(%d : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 1
+  tile.launch @k "C" ins(%d : memref<32xf32>) outs(%y : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 2
+  func.return
+}
+}

@@ -239,7 +239,7 @@ def test_a_newer_schema_or_abi_is_refused_with_both_numbers() -> None:
     def newer(proto) -> None:
         proto.attr["gecc_schema"].i = 7
 
-    refused(edit_graph(newer), "the file's schema is 7, this reader supports 1 to 2")
+    refused(edit_graph(newer), "the file's schema is 7, this reader supports 1 to 4")
     from_bytes(DATA, abi=range(1, 3))
     with pytest.raises(
         OmError, match=r"the file's ABI is 1, this runtime supports 2 to 3(.|\n)*compile the model again"

@@ -37,6 +37,12 @@ class Outcome:
     err: str
 
 
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports that tools write to the current folder stay out of the repository."""
+    monkeypatch.chdir(tmp_path)
+
+
 Call = Callable[..., Outcome]
 
 

@@ -16,18 +16,13 @@ from test.unit.tools.models import mlp, model, save
 ATC = ("--framework=5", "--soc_version=Ascend310P3")
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 # -- mode 0: what the flags change is in test_atc_build ---------------------------------------------------------------
 
 
 def test_mode_0_writes_an_om(call: Call, compiled: Compiled, tmp_path: Path) -> None:
     done = call(main, *ATC, f"--model={compiled.onnx}", "--output=a")
     assert done.code == 0, done.err
-    assert done.err.count("\n") == 1 and "for a CPU, not for this chip" in done.err
+    assert done.err.count("\n") == 2 and "for a CPU, not for this chip" in done.err
     assert (tmp_path / "a.om").read_bytes() == Path(compiled.om).read_bytes()
     assert call(main, *ATC, "--mode=0", f"--model={compiled.onnx}", "--output=b.om").code == 0
     assert sorted(path.name for path in tmp_path.glob("*.om")) == ["a.om", "b.om"]
@@ -37,6 +32,15 @@ def test_values_as_separate_arguments(call: Call, compiled: Compiled, tmp_path: 
     done = call(main, "--framework", "5", "--model", compiled.onnx, "-output", "a", "--input-shape", "x:4,32")
     assert done.code == 0, done.err
     assert (tmp_path / "a.om").exists()
+
+
+def test_folders_are_made(call: Call, compiled: Compiled) -> None:
+    assert call(main, *ATC, f"--model={compiled.onnx}", "--output=a/b/net").code == 0
+    assert call(main, "--mode=1", "--om=a/b/net.om", "--json=c/d.json").code == 0
+    assert call(main, "--mode=3", *ATC, f"--model={compiled.onnx}", "--check_report=e/f.json").code == 0
+    assert all(Path(name).is_file() for name in ("a/b/net.om", "c/d.json", "e/f.json"))
+    done = call(main, *ATC, f"--model={compiled.onnx}", "--output=e/f.json/net")
+    assert done.code == 2 and "cannot make the folder 'e/f.json' for 'e/f.json/net.om'" in done.err
 
 
 @pytest.mark.parametrize(
@@ -123,6 +127,14 @@ def test_mode_1_with_shapes_and_other_outputs(call: Call) -> None:
     assert [dim["dim_value"] for dim in known["h"]["shape"]["dim"]] == ["3", "48"]
 
 
+def test_mode_1_with_shapes_that_the_model_fixes_otherwise(call: Call, compiled: Compiled) -> None:
+    flags = ["--framework=5", "--json=a.json", "--dump_mode=1", "--input_shape=x:3,32"]
+    done = call(main, "--mode=1", f"--om={compiled.onnx}", *flags)
+    assert done.code == 0 and "instead of 4" in done.err
+    [output] = json.loads(Path("a.json").read_text())["graph"]["output"]
+    assert [dim["dim_value"] for dim in output["type"]["tensor_type"]["shape"]["dim"]] == ["3", "32"]
+
+
 # -- mode 3 -----------------------------------------------------------------------------------------------------------
 
 
@@ -148,7 +160,10 @@ def test_mode_3_lists_every_node_that_cannot_run(call: Call) -> None:
     assert "inputs: x: f32[2, 3]" in done.err and "inputs: c: f32[2, 3]" in done.err and "hint: " in done.err
     form = json.loads(Path("check_result.json").read_text())
     assert (form["result"], form["fail"], form["pass"]) == ("failed", 2, 2)
+    assert form["total"] == 5 and "1 cannot be told" in done.out
     nodes = {node["name"]: node for node in form["op"]}
+    assert nodes["sum"]["result"] == "unchecked"
+    assert "comes from a node that cannot be imported" in nodes["sum"]["cause"][0]["message"]
     assert nodes["first"]["result"] == nodes["second"]["result"] == "failed"
     assert nodes["draw"]["result"] == nodes["fine"]["result"] == "success"
     assert nodes["second"]["domain"] == "my.own" and nodes["second"]["opset"] == 3
@@ -174,6 +189,15 @@ def test_mode_3_of_the_part_that_can(call: Call) -> None:
     assert done.code == 0, done.err
     form = json.loads(Path("check_result.json").read_text())
     assert (form["result"], form["total"], form["fail"]) == ("success", 2, 0)
+
+
+def test_mode_3_of_a_model_that_contradicts_itself(call: Call) -> None:
+    nodes = [helper.make_node("MatMul", ["x", "x"], ["y"], "product")]
+    path = save(model(nodes, [("x", [2, 3])], [("y", [2, 3])], {}, "misfit"), Path(), "misfit.onnx")
+    done = call(main, "--mode=3", *ATC, f"--model={path}")
+    assert done.code == 1 and "'product'" in done.err
+    form = json.loads(Path("check_result.json").read_text())
+    assert form["result"] == "failed" and form["total"] == 0 and "'product'" in form["cause"][0]["message"]
 
 
 def test_mode_3_compiles_nothing(call: Call, compiled: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
