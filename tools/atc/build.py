@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gecc.errors import CliError
 from gecc.tools.atc.borders import borders
 from gecc.tools.atc.command import Command, make_folder_of, warn
+from gecc.tools.atc.gears import gears, open_shapes
 from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import model_file, out_nodes
 from gecc.tools.atc.precision import precision, tell
@@ -43,10 +44,12 @@ def build(command: Command) -> int:
     memory = memory_options(own)
     if command["disable_reuse_memory"] == "1":
         memory = replace(memory, disable_reuse=True)
-    shapes = input_shapes(command, path)
+    sizes = gears(command, path)
+    shapes = input_shapes(command, path) if sizes is None else open_shapes(command, path)
     subject = translate.read_onnx(
         resized(path, shapes),
-        shapes,
+        shapes if sizes is None else None,
+        gears=sizes,
         input_values=input_values(own),
         outputs=out_nodes(command),
         host=host(own),
