@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from gecc.errors import CliError, GeccError
@@ -115,18 +115,26 @@ def add_gear_options(parser: argparse.ArgumentParser) -> None:
     add("--batch-gears", metavar="SIZES", help="of the first dimension: 1,2,4,8")
     add("--image-gears", metavar="SIZES", help="of height and width: 224,224;448,448")
     add("--dims-gears", metavar="SIZES", help="of all -1, in their order: 1,128;8,128")
-    parser.set_defaults(image_layout="NCHW")
 
 
 def gears(args: argparse.Namespace) -> Gears | None:
-    """The gears that a command line asks for. Raises CliError for another syntax, ShapeError for gears that break a rule."""
+    """The gears that a command line asks for. Raises CliError for another syntax, and for sizes that break a rule."""
     for kind in ("batch", "image", "dims"):
         text = getattr(args, f"{kind}_gears")
         if text is not None:
-            from gecc.gears import parse_gears
-
-            return parse_gears(kind, text, input_shapes(args, open_sizes=True), args.image_layout)
+            return gears_of_text(kind, text, input_shapes(args, open_sizes=True), f"{kind}-gears")
     return None
+
+
+def gears_of_text(kind: str, text: str, shapes: Mapping[str, Sequence[int]], option: str) -> Gears:
+    """The gears that the value of an option names. Raises CliError for another syntax, and for sizes that break a rule."""
+    from gecc.errors import ShapeError
+    from gecc.gears import parse_gears
+
+    try:
+        return parse_gears(kind, text.strip().strip("'\""), shapes)
+    except ShapeError as error:
+        raise CliError(error.message, where=f"--{option}={text}", hint=error.hint) from None
 
 
 def add_memory_options(parser: argparse.ArgumentParser) -> None:

@@ -28,10 +28,12 @@ class Base:
 
 @cache
 def bases() -> tuple[Base, ...]:
-    """The files: products, images, checked indices, jumps, host calls, and the corpus's newest."""
+    """The files: products, images, checked indices, jumps, host calls, gears, and the corpus's newest."""
     found = [Base(name, api.compile(model).to_bytes(), feeds) for name, (model, feeds) in models().items()]
-    newest = sorted(CORPUS.glob("abi*"))[-1]
-    for path in sorted(newest.glob("*.om")):
+    model, feeds, gears = _gears()
+    found.append(Base("gears", api.compile(model, gears=gears).to_bytes(), feeds))
+    newest = [sorted(CORPUS.glob("abi*"))[-1], CORPUS / "schema3"]  # what has machine code
+    for path in sorted(path for folder in newest for path in folder.glob("*.om")):
         with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
             feeds = {name.removeprefix("in."): arrays[name] for name in arrays if name.startswith("in.")}
         found.append(Base(f"corpus/{path.stem}", path.read_bytes(), feeds))
@@ -110,6 +112,21 @@ def _loop() -> onnx.ModelProto:
                 again = Less(top, limit)
             }>
         }""")
+
+
+def _gears() -> tuple[onnx.ModelProto, dict[str, Any], list[dict[str, tuple[int, ...]]]]:
+    """Rows of a table, scaled, in three sizes of two inputs."""
+    model = onnx.parser.parse_model("""<ir_version: 9, opset_import: ["" : 20]>
+        fuzz (int64[n] i, float[m] s) => (float[n, m] y, float same) {
+            g = Gather(t, i)
+            o = Unsqueeze(g, one)
+            y = Mul(o, s)
+            same = ReduceMax<keepdims = 0>(y)
+        }""")
+    table = np.random.default_rng(4).standard_normal(5).astype(np.float32)
+    model.graph.initializer.extend([numpy_helper.from_array(table, "t"), numpy_helper.from_array(np.array([1]), "one")])
+    feeds = {"i": np.array([4, -1, 0]), "s": np.ones(2, np.float32)}
+    return model, feeds, [{"i": (n,), "s": (m,)} for n, m in ((3, 2), (1, 6), (7, 5))]
 
 
 def _host() -> onnx.ModelProto:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
 from gecc.tools.atc.borders import borders
-from gecc.tools.atc.command import Command, warn
+from gecc.tools.atc.command import Command, make_folder_of, warn
+from gecc.tools.atc.gears import gears, open_shapes
 from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import model_file, out_nodes
 from gecc.tools.atc.precision import precision, tell
@@ -43,10 +44,12 @@ def build(command: Command) -> int:
     memory = memory_options(own)
     if command["disable_reuse_memory"] == "1":
         memory = replace(memory, disable_reuse=True)
-    shapes = input_shapes(command, path)
+    sizes = gears(command, path)
+    shapes = input_shapes(command, path) if sizes is None else open_shapes(command, path)
     subject = translate.read_onnx(
         resized(path, shapes),
-        shapes,
+        shapes if sizes is None else None,
+        gears=sizes,
         input_values=input_values(own),
         outputs=out_nodes(command),
         host=host(own),
@@ -56,6 +59,7 @@ def build(command: Command) -> int:
     module = subject.as_module()
     prepare(subject.ctx, module, borders(command, path, outputs_of(module)))
     wanted = precision(command)
+    make_folder_of(output)
     log = Told(command["log"] or "null")
     with ExitStack() as stack:
         counts = stack.enter_context(counting()) if command["export_compile_stat"] != "0" else None

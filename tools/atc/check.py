@@ -7,7 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from gecc.errors import InvalidModelError, ShapeError, UnsupportedError
-from gecc.tools.atc.command import Command
+from gecc.tools.atc.command import Command, make_folder_of
+from gecc.tools.atc.gears import gears, open_shapes
 from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import model_file, out_nodes
 from gecc.tools.cli import FAILED, host, input_values
@@ -33,11 +34,14 @@ def check(command: Command) -> int:
     path = model_file(command, "mode 3 checks it")
     target = command["check_report"] or "check_result.json"
     own = command.own
-    shapes = input_shapes(command, path)
+    make_folder_of(target)
+    sizes = gears(command, path)
+    shapes = input_shapes(command, path) if sizes is None else open_shapes(command, path)
     try:
         report, error = api.check(
             resized(path, shapes),
-            input_shapes=shapes,
+            input_shapes=shapes if sizes is None else None,
+            gears=sizes,
             input_values=input_values(own),
             outputs=out_nodes(command),
             host=host(own),

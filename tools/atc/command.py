@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -104,9 +105,20 @@ def warn(line: str) -> None:
     print(f"gecc-translate: warning: {line}", file=sys.stderr)
 
 
+def make_folder_of(path: str) -> None:
+    """Make the folder that a file is to be written in, as atc does. Raises CliError when that fails."""
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder or ".", exist_ok=True)
+    except OSError as error:
+        raise CliError(f"E19000: cannot make the folder '{folder}' for '{path}': {error.strerror}") from error
+
+
 def _checked(flag: Flag, value: str) -> str:
     """The value, checked by what the flag takes; quotes and space around it, which shells leave, do not count."""
     value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        value = value[1:-1].strip()
     if flag.state is not State.FOLLOWED:
         return value
     if not value:

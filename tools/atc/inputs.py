@@ -42,7 +42,7 @@ def parse_shapes(text: str, path: str) -> dict[str, tuple[int, ...]]:
     """The shapes in `name:1,3,224,224;other:2,4` for the model in `path`, with -1 for what is left open; `name:` is a
     scalar. Raises CliError for another syntax, and for names that are no inputs."""
     shapes: dict[str, tuple[int, ...]] = {}
-    for part in text.strip().strip("'\"").split(";"):
+    for part in text.split(";"):
         if not part.strip():
             continue
         name, colon, numbers = part.rpartition(":")

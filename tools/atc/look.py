@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gecc.errors import CliError, InvalidModelError, WeightError
 from gecc.files import write_whole
-from gecc.tools.atc.command import Command
+from gecc.tools.atc.command import Command, make_folder_of
 from gecc.tools.atc.inputs import input_shapes, resized
 from gecc.tools.atc.model import check_framework, out_nodes
 
@@ -37,6 +37,7 @@ def to_json(command: Command) -> int:
         text = json_form(path)
     else:
         text = _model_json(command, path)
+    make_folder_of(target)
     write_whole(target, text)
     print(f"{target}: JSON of {path}")
     return 0
@@ -126,6 +127,7 @@ def dumped_to_json(command: Command) -> int:
         text = json_text(onnx_form(parse_file(Path(path))))
     else:
         text = _proto_json(path)
+    make_folder_of(target)
     write_whole(target, text)
     print(f"{target}: JSON of {path}")
     return 0

@@ -30,7 +30,7 @@ def out_nodes(command: Command) -> list[str] | None:
     text = command["out_nodes"]
     if text is None:
         return None
-    names = [name.strip() for name in text.strip("'\"").split(";") if name.strip()]
+    names = [name.strip() for name in text.split(";") if name.strip()]
     if not names:
         raise CliError(f"E10001: --out_nodes is '{text}', expected node:0;node:1, or names of tensors")
     return names

@@ -38,7 +38,7 @@ def switches(command: Command) -> Switches:
 def _parse(text: str) -> list[Switch]:
     from gecc.switches import parse_switches
 
-    return parse_switches(text.strip("'\""), "--optimization_switch")
+    return parse_switches(text, "--optimization_switch")
 
 
 def _warn(flag: str, found: list[Switch]) -> None:

@@ -41,24 +41,23 @@ def with_outputs(model: OnnxModel, wanted: Sequence[str]) -> OnnxModel:
 def tensor_of(graph: GraphProto, text: str, model: str) -> str:
     """The name of the tensor that `text` means, `node:0` or a name. Raises CliError as `with_outputs` does."""
     text = text.strip()
-    node_name, colon, number = text.rpartition(":")
-    nodes = [node for node in graph.node if node.name == node_name] if colon and number.isdecimal() else []
-    if nodes:
-        return _output(nodes, int(number), text)
+    node_name, _, number = text.rpartition(":")
+    names = [node.name or f"{node.op_type}_{i}" for i, node in enumerate(graph.node)]  # as messages call them
+    nodes = [node for node, name in zip(graph.node, names, strict=True) if name == node_name and number.isdecimal()]
     made = {name for node in graph.node for name in node.output if name}
-    if text in made:
+    if text in made and len(nodes) != 1:
         return text
-    if any(node.name == text for node in graph.node):
+    if nodes:
+        return _output(nodes, node_name, int(number), text)
+    if text in names:
         raise CliError(
             f"E10001: '{text}' is a node, expected one of its outputs", hint=f"'{text}:0' is the first of them"
         )
     given = {info.name for info in graph.input} | {tensor.name for tensor in graph.initializer}
     if text in given:
         raise CliError(f"E10001: '{text}' is not computed by the model: it is an input or a constant of it")
-    candidates = [
-        *sorted(made),
-        *(f"{node.name}:{i}" for node in graph.node if node.name for i in range(len(node.output))),
-    ]
+    candidates = sorted(made)
+    candidates += [f"{name}:{i}" for node, name in zip(graph.node, names, strict=True) for i in range(len(node.output))]
     close = get_close_matches(text, candidates, n=SHOWN, cutoff=0.5)
     raise CliError(
         f"E10016: no node and no tensor of {model} is called '{text}'",
@@ -66,14 +65,14 @@ def tensor_of(graph: GraphProto, text: str, model: str) -> str:
     )
 
 
-def _output(nodes: Sequence[NodeProto], number: int, text: str) -> str:
+def _output(nodes: Sequence[NodeProto], name: str, number: int, text: str) -> str:
     if len(nodes) > 1:
         raise CliError(
-            f"E10001: {len(nodes)} nodes are called '{nodes[0].name}'",
-            hint=f"name the tensor: {', '.join(name for node in nodes for name in node.output if name)}",
+            f"E10001: {len(nodes)} nodes are called '{name}'",
+            hint=f"name the tensor: {', '.join(o for node in nodes for o in node.output if o)}",
         )
     [node] = nodes
     if number >= len(node.output) or not node.output[number]:
-        there = ", ".join(f"{node.name}:{i}" for i, name in enumerate(node.output) if name)
-        raise CliError(f"E10001: '{text}' is no output of the {node.op_type} '{node.name}'", hint=f"it has {there}")
+        there = ", ".join(f"{name}:{i}" for i, output in enumerate(node.output) if output)
+        raise CliError(f"E10001: '{text}' is no output of the {node.op_type} '{name}'", hint=f"it has {there}")
     return node.output[number]

@@ -61,6 +61,18 @@ def test_results(wanted: list[str], names: list[str], level: str) -> None:
         np.testing.assert_array_equal(found[name], value)
 
 
+def test_nodes_without_a_name_are_called_as_messages_call_them() -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Neg", ["a"], ["y"])]
+    made = api.compile(model(nodes, [("x", [2])], [("y", [2])], {}, "nameless"), outputs=["Relu_0:0"])
+    assert [io.name for io in made.outputs] == ["a"]
+
+
+def test_a_tensor_that_looks_like_an_output_of_nodes() -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["n:0"], "n"), helper.make_node("Neg", ["n:0"], ["y"], "n")]
+    made = api.compile(model(nodes, [("x", [2])], [("y", [2])], {}, "twice"), outputs=["n:0"])
+    assert [io.name for io in made.outputs] == ["n:0"]
+
+
 def test_what_is_not_needed_goes() -> None:
     whole, part = api.compile(mlp(), opt_level="O0").om, api.compile(mlp(), outputs=["fc1:0"], opt_level="O0").om
     assert len(whole.tasks) == 7 and len(part.tasks) == 1 and part.weights.size < whole.weights.size

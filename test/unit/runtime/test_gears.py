@@ -246,3 +246,19 @@ def test_what_runs_where_is_told_of_gears_too() -> None:
     assert [p.op_type for p in report.host] == ["NonZero"]
     with pytest.raises(gecc.errors.UnsupportedError, match="NonZero"):
         gecc.compile(make(), gears=gears, host="forbid")
+
+
+def test_portable_kernels_have_gears_too() -> None:
+    make, gears = CASES["conv"]
+    model = make()
+    data = gecc.compile(model, gears=gears, kernels="portable").to_bytes()
+    with gecc.load(gecc.compile(model, gears=gears)) as native, gecc.load(from_bytes_compiled(data)) as portable:
+        for shapes in gears:
+            given = feeds(model, shapes)
+            same(portable.run(given), native.run(given))
+
+
+def from_bytes_compiled(data: bytes) -> api.Model:
+    from gecc.codegen.portable import compile_model
+
+    return api.Model(compile_model(from_bytes(data), "the test", "host"))

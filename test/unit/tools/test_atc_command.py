@@ -30,6 +30,8 @@ def test_values_as_atc_takes_them() -> None:
     assert command["mode"] == "0" and "mode" not in command and command["json"] is None
     assert command.own.level == "1"
     assert read(["--mode=1", "--mode=6"])["mode"] == "6"
+    quoted = read(['--input_shape="x:1,3"', "--out_nodes=' a:0;b '", "--model='"])
+    assert (quoted["input_shape"], quoted["out_nodes"], quoted["model"]) == ("x:1,3", "a:0;b", "'")
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,15 @@ def test_values_as_separate_arguments(call: Call, compiled: Compiled, tmp_path: 
     assert (tmp_path / "a.om").exists()
 
 
+def test_folders_are_made(call: Call, compiled: Compiled) -> None:
+    assert call(main, *ATC, f"--model={compiled.onnx}", "--output=a/b/net").code == 0
+    assert call(main, "--mode=1", "--om=a/b/net.om", "--json=c/d.json").code == 0
+    assert call(main, "--mode=3", *ATC, f"--model={compiled.onnx}", "--check_report=e/f.json").code == 0
+    assert all(Path(name).is_file() for name in ("a/b/net.om", "c/d.json", "e/f.json"))
+    done = call(main, *ATC, f"--model={compiled.onnx}", "--output=e/f.json/net")
+    assert done.code == 2 and "cannot make the folder 'e/f.json' for 'e/f.json/net.om'" in done.err
+
+
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
