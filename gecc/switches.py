@@ -64,8 +64,8 @@ FUSIONS: tuple[Fusion, ...] = (
         ("*permute*", "*reshapetranspose*", "*transposereshape*"),
     ),
     Fusion("CastRemoveFusionPass", "GraphFusion", ("MergeCasts",), ("*castremove*", "*castcast*", "*mergecast*")),
-    Fusion("ZConcatDFusionPass", "GraphFusion", ("FlattenConcats", "ConcatOfSplit"), ("*concat*",)),
-    Fusion("ZSplitVFusionPass", "GraphFusion", ("SplitOfConcat",), ("*split*",)),
+    Fusion("ZConcatDFusionPass", "GraphFusion", ("FlattenConcats", "ConcatOfSplit"), ("zconcat*", "concatfusion*")),
+    Fusion("ZSplitVFusionPass", "GraphFusion", ("SplitOfConcat",), ("zsplit*", "splitfusion*")),
     Fusion(
         "TbeConvElemwiseFusionPass", "UBFusion", (_CONV,), ("tbe*conv*", "tbe*depthwise*", "*conv*clip*", "tbeaipp*")
     ),
@@ -192,7 +192,8 @@ def resolve(switches: Iterable[Switch]) -> tuple[Switches, list[str]]:
         if meant is None:
             unknown.append(switch.name)
             continue
-        if not switch.on and (needed := next((p for p in meant.passes if p in _needed()), None)):
+        needed = next((name for name in meant.passes if name not in optional_passes()), None)
+        if not switch.on and needed is not None:
             raise CliError(
                 f"{switch.name}: the pass {needed} cannot be left out", hint="no module gets to an om without"
             )
@@ -230,11 +231,13 @@ def _meant(switch: Switch) -> Switches | None:
     return None
 
 
-def _needed() -> frozenset[str]:
-    """Passes that every pipeline needs."""
+@cache
+def optional_passes() -> tuple[str, ...]:
+    """Passes that can be left out, by name."""
     from gecc.pipeline import PIPELINES
 
-    return frozenset(PIPELINES["O0"]) - {"ge-fold-constants", "ge-dce"}
+    needed = frozenset(PIPELINES["O0"]) - {"ge-fold-constants", "ge-dce"}
+    return tuple(sorted({spec.partition("{")[0] for level in PIPELINES.values() for spec in level} - needed))
 
 
 @cache
@@ -244,13 +247,10 @@ def known_rules() -> Mapping[str, tuple[str, ...]]:
     from importlib import import_module
 
     from gecc.passes import pass_module
-    from gecc.pipeline import PIPELINES
     from gecc.rewrite import Pattern
 
     found: dict[str, tuple[str, ...]] = {}
-    for name in dict.fromkeys(spec for level in PIPELINES.values() for spec in level):
-        if name in _needed():
-            continue
+    for name in optional_passes():
         module = pass_module(name)
         parts = [
             module,

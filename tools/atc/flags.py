@@ -76,7 +76,13 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("om", "FILE", "with modes 1, 5 and 6: the om, or the dumped graph", sample="net.om"),
         Flag("json", "FILE", "with modes 1 and 5: the JSON to write", sample="net.json"),
         Flag("dump_mode", "0|1", "with mode 1 and a model: 1 adds the inferred shapes", SWITCH, "0"),
-        Flag("input_format", "FORMAT", "what the inputs are", ("NCHW", "NHWC", "ND", "NCDHW", "NDHWC"), sample="NCHW"),
+        Flag(
+            "input_format",
+            "FORMAT",
+            "NCHW, NCDHW, ND: as ONNX has it; others are refused",
+            ("NCHW", "NHWC", "ND", "NCDHW", "NDHWC"),
+            sample="NCHW",
+        ),
         Flag("input_shape", "SHAPES", "sizes of the inputs: 'x:1,3,224,224;y:2,4'", sample="x:1,3,224,224"),
         Flag(
             "dynamic_batch_size",
@@ -238,7 +244,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag(
             "export_compile_stat",
             "0|1|2",
-            "1: write fusion_result.json, which passes matched how often; 0: do not; 2: as 1, when asked for by it",
+            "1, 2: write fusion_result.json, which fusions matched how often; 0: do not",
             ("0", "1", "2"),
             "1",
         ),

@@ -391,7 +391,7 @@ def _value(
         if not np.array_equal(other[~plain], wide[~plain], equal_nan=True):
             raise Rejected(f"oracles of {node.op_type} disagree where they are not finite")
     scale = float(np.abs(wide[plain]).max(initial=0))
-    apart = float(np.abs(narrow.astype(np.float64) - wide)[plain].max(initial=0))
+    apart = float(np.abs(narrow.astype(np.float64)[plain] - wide[plain]).max(initial=0))
     if node.op_type in EXACT and not moved and apart == 0:
         return Value(name, narrow, wide)
 

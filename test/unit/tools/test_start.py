@@ -38,6 +38,14 @@ with gecc.load({compiled.om!r}) as executor:
     assert loaded(code, tmp_path) == {"numpy", "google"}
     code = f"from gecc.tools.gecc_run import main\nassert main([{compiled.om!r}, '--profile']) == 0"
     assert loaded(code, tmp_path) == {"numpy", "google"}
+    for argv in (["--mode=6", f"--om={compiled.om}"], ["--mode=1", f"--om={compiled.om}", "--json=a.json"]):
+        code = f"from gecc.tools.gecc_translate import main\nassert main({argv!r}) == 0"
+        assert loaded(code, tmp_path) <= {"numpy", "google"}
+
+
+def test_a_wrong_line_for_atc_is_told_before_anything_is_loaded(tmp_path: Path) -> None:
+    code = "from gecc.tools.gecc_translate import main\nassert main(['--mode=7']) == 2"
+    assert loaded(code, tmp_path) == set()
 
 
 @pytest.mark.parametrize("tool", ["gecc-opt", "gecc-translate", "gecc-run", "gecc-bench"])
@@ -54,6 +62,7 @@ def test_console_scripts(tool: str, tmp_path: Path) -> None:
     [
         ("gecc_opt", ["model.mlir"]),
         ("gecc_translate", ["model.onnx", "-o", "model.om"]),
+        ("gecc_translate", ["--model=model.onnx", "--framework=5", "--output=model"]),
         ("gecc_run", ["model.onnx"]),
         ("gecc_bench", ["model.onnx"]),
     ],
