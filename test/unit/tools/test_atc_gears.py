@@ -155,7 +155,7 @@ def test_gecc_run_takes_a_gear(call: Call) -> None:
     done = call(gecc_run.main, "a.om", "--input", "x.npy")
     assert done.code == 1 and "no gear of the model takes x[3, 3, 8, 8]" in done.err
     rows = call(gecc_run.main, "a.om", "--gear", "1", "--profile").out
-    assert rows.count("MatMulV2") == 1  # the other gears' did not run
+    assert sum("MatMulV2" in row for row in rows.splitlines()) == 1  # those of the other gears did not run
     assert "the model has 3 gears" in call(gecc_run.main, "a.om", "--gear", "3").err
 
 
