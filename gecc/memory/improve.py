@@ -9,7 +9,7 @@ from math import gcd
 from gecc.memory.greedy import max_load, order_by_load, order_by_size, order_by_width, place
 from gecc.memory.problem import Instance
 from gecc.memory.squeaky import squeaky
-from gecc.memory.valley import valley
+from gecc.memory.valley import ValleySearch, valley
 
 _WORK = {"fast": 0, "default": 1, "best": 12}
 """Effort -> multiple of the node budgets of the long searches; 0 leaves them out."""
@@ -49,6 +49,8 @@ class _Improver:
         self.best = best
         self.goal = goal
         self.replayable = p.pairs() <= _MAX_PAIRS
+        self.searches: dict[int, ValleySearch] = {}
+        """By capacity, to go on with."""
         self.floor = goal
         """The least peak not refuted."""
 
@@ -64,11 +66,14 @@ class _Improver:
             return self.best
         small = p.n <= 600
         if small:
-            self._valley(self.goal, p.n + 600)
+            self._valley(self.goal, 8 * (p.n + 600))
+        else:
+            self._peel(_PEELS[0], self.goal, lambda n: 5000 * work)
         self._squeaky("load", 40)
         if small:  # restarts of the whole search do better than searches of parts
             self._valley(self.goal, work * 40_000)
-        for part in _PEELS:
+            self._peel(_PEELS[0], self.goal, lambda n: 5000 * work)
+        for part in _PEELS[1:]:
             self._peel(part, self.goal, lambda n: 5000 * work)
         if not small:
             self._valley(self.goal, work * 40_000 * 300 // p.n)
@@ -85,7 +90,9 @@ class _Improver:
     def _valley(self, capacity: int, nodes: int) -> None:
         if self.done or capacity < self.floor or not _searchable(self.p):
             return
-        verdict = valley(self.p, capacity, nodes=nodes)
+        if capacity not in self.searches:
+            self.searches[capacity] = ValleySearch(self.p, capacity)
+        verdict = self.searches[capacity].run(nodes)
         if verdict.offsets is not None:
             self._keep(verdict.offsets, "valley search")
         elif verdict.refuted:
@@ -101,7 +108,7 @@ class _Improver:
         q = Instance([p.buffers[i] for i in core])
         if not _searchable(q):
             return
-        verdict = valley(q, capacity, nodes=nodes(q.n))
+        verdict = valley(q, capacity, nodes=nodes(q.n), long=False)
         if verdict.offsets is None:
             if verdict.refuted:  # what a part cannot do, the whole cannot
                 self.floor = max(self.floor, capacity + 1)

@@ -10,7 +10,7 @@ least of these over the unplaced buffers there: its effective floor, `floor`. No
   where there is least slack: that is what the order of MiniMalloc (lowest first) cannot do.
 - Sections that no unplaced buffer crosses split the problem into independent parts.
 - A failed part is remembered by its buffers and floors: the same buffers on floors nowhere lower fail as well.
-- Restarts with another rule for choosing the section, weights of sections where the search failed (after Boussemart et
+- Restarts with another rule for choosing the section, weights of sections where the bound was broken (after Boussemart et
   al., "Boosting systematic search by weighting constraints", 2004), and noise in the order of candidates.
 
 Work is counted in nodes and the noise is seeded: the same instance gives the same answer everywhere.
@@ -34,10 +34,19 @@ _INF = 1 << 60
 _MAX_MEMO = 20_000
 """Failed parts remembered, each with a few floors."""
 
-_RULES = ("slack", "options/weight")
-"""How the restarts choose the valley to work on, in turn: least slack, or fewest options for its weight."""
+_ROUNDS = (
+    ("slack", "sections", 1),
+    ("options/weight", "sections", 6),
+    ("options/slack", "sections", 1),
+    ("slack", "load", 1),
+    ("options/weight", "load", 1),
+    ("options/slack", "load", 1),
+)
+"""What the restarts do, in turn. Which valley to work on: the one of least slack, of fewest options for its weight, or of
+fewest options and then least slack. What to try there first: buffers of most sections, then area; or of the fullest section,
+then size. And how many times the node budget of a round: one runs long, for what many short ones do not find."""
 
-_QUIET = 3
+_QUIET = len(_ROUNDS)
 _NOISE = 0.25
 """Rounds without noise in the order of candidates, and the part by which it changes the sort keys after them."""
 
@@ -59,24 +68,48 @@ _Part = tuple[int, int, "np.ndarray[Any, Any]"]
 """Sections [a, b) and the unplaced buffers there, ascending."""
 
 
-def valley(p: Instance, capacity: int, *, nodes: int) -> Verdict:
-    """Looks for offsets that end at most at `capacity`, in about `nodes` nodes. Needs a uniform instance."""
-    if not p.uniform:
-        raise ValueError("valley search needs one alignment that divides all sizes")
-    if p.bound > capacity:
-        return Verdict(None, True, 0)
-    if not p.n:
-        return Verdict([], False, 0)
-    search = _Search(p, capacity)
-    used, budget, number = 0, p.n + 600, 0
-    while used < nodes:
-        answer, spent = search.round(_RULES[number % len(_RULES)], number, min(budget, nodes - used))
-        used += spent
-        if answer is not None:
-            return Verdict(search.offsets() if answer else None, not answer, used)
-        budget = budget * 11 // 10
-        number += 1
-    return Verdict(None, False, used)
+def valley(p: Instance, capacity: int, *, nodes: int, long: bool = True) -> Verdict:
+    """Looks for offsets that end at most at `capacity`, in about `nodes` nodes; without `long` all rounds are short.
+
+    Needs a uniform instance.
+    """
+    return ValleySearch(p, capacity, long=long).run(nodes)
+
+
+class ValleySearch:
+    """A search that goes on where it stopped."""
+
+    def __init__(self, p: Instance, capacity: int, *, long: bool = True) -> None:
+        """As `valley`."""
+        if not p.uniform:
+            raise ValueError("valley search needs one alignment that divides all sizes")
+        self._p = p
+        self._capacity = capacity
+        self._long = long
+        self._budget = p.n + 600
+        self._number = 0
+        self._search: _Search | None = None
+
+    def run(self, nodes: int) -> Verdict:
+        """Search on, in about `nodes` nodes: the next rounds, the last of which may be cut short."""
+        p = self._p
+        if p.bound > self._capacity:
+            return Verdict(None, True, 0)
+        if not p.n:
+            return Verdict([], False, 0)
+        search = self._search = self._search or _Search(p, self._capacity)
+        used = 0
+        while used < nodes:
+            kind = _ROUNDS[self._number % len(_ROUNDS)]
+            budget = self._budget * (kind[2] if self._long else 1)
+            answer, spent = search.round(kind, self._number, min(budget, nodes - used))
+            used += spent
+            if answer is not None:
+                return Verdict(search.offsets() if answer else None, not answer, used)
+            self._number += 1
+            if self._number % len(_ROUNDS) == 0:
+                self._budget = self._budget * 6 // 5
+        return Verdict(None, False, used)
 
 
 class _Search:
@@ -97,9 +130,12 @@ class _Search:
                 lists[s].append(i)
         self.cover = np.array([i for one in lists for i in one], np.int64)
         self.first = np.cumsum([0] + [len(one) for one in lists])
-        self.weights = {rule: np.ones(p.sections, np.int64) for rule in _RULES}
+        self.weights = {kind: np.ones(p.sections, np.int64) for kind in _ROUNDS}
         load = max_load(p)
-        self.keys = [(p.hi[i] - p.lo[i], p.size[i] * p.width[i], load[i]) for i in range(p.n)]
+        self.keys = {
+            "sections": [(p.hi[i] - p.lo[i], p.size[i] * p.width[i], load[i]) for i in range(p.n)],
+            "load": [(load[i], p.size[i], p.hi[i] - p.lo[i]) for i in range(p.n)],
+        }
         self.placed = [0] * p.n
         self.memo: dict[tuple[int, int, bytes], list[Any]] = {}
 
@@ -107,12 +143,12 @@ class _Search:
         """Where the last successful round put the buffers."""
         return list(self.placed)
 
-    def round(self, rule: str, number: int, budget: int) -> tuple[bool | None, int]:
+    def round(self, kind: tuple[str, str, int], number: int, budget: int) -> tuple[bool | None, int]:
         """One search from the start: (found, refuted or None for out of nodes; nodes used)."""
         np, p = self.np, self.p
-        self.rule = rule
-        self.weight = self.weights[rule]
-        self.rank = self._ranks(number)
+        self.spot, order, _ = kind
+        self.weight = self.weights[kind]
+        self.rank = self._ranks(order, number)
         self.nodes, self.budget = 0, budget
         self.least = np.zeros(p.n, np.int64)
         self.floor = np.zeros(p.sections, np.int64)
@@ -122,11 +158,11 @@ class _Search:
         except _OutOfNodes:
             return None, self.nodes
 
-    def _ranks(self, number: int) -> np.ndarray[Any, Any]:
-        """Buffer -> its place in the order of candidates: most sections first, then area, then fullest section."""
+    def _ranks(self, order: str, number: int) -> np.ndarray[Any, Any]:
+        """Buffer -> its place in the order of candidates."""
         import random
 
-        keys: Sequence[tuple[float, ...]] = self.keys
+        keys: Sequence[tuple[float, ...]] = self.keys[order]
         if number >= _QUIET:
             rng = random.Random(number)
             keys = [tuple(k * rng.uniform(1 - _NOISE, 1 + _NOISE) for k in key) for key in keys]
@@ -166,7 +202,6 @@ class _Search:
             if (yield self._solve(a, b, todo)):
                 return True
         self._restore(a, b, todo, floors, least, total)
-        self.weight[section] += 1
         if known is None:
             if len(self.memo) < _MAX_MEMO:
                 self.memo[key] = [floors]
@@ -221,7 +256,10 @@ class _Search:
         if len(forced):
             at = int(spots[forced[0]])
         else:
-            score = s * 1024 + o if self.rule == "slack" else o / self.weight[a:b][spots]
+            if self.spot == "options/weight":
+                score = o / self.weight[a:b][spots]
+            else:
+                score = s * 1024 + o if self.spot == "slack" else (o << 40) + s
             at = int(spots[np.argmin(score)])
         here = able[(able_lo <= at) & (self.hi[able] - a > at)]
         here = here[np.argsort(self.rank[here])]
@@ -280,6 +318,7 @@ class _Search:
         self.floor[a:b] = floor
         over = np.flatnonzero((floor + self.total[a:b] > self.capacity) & (self.total[a:b] > 0))
         if len(over):
+            self.weight[a + over] += 1
             return False
         return True
 
