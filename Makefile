@@ -26,6 +26,7 @@ smith: $(VENV)/ready
 # Hostile om files: mutations of every field, then half an hour of a coverage-guided fuzzer.
 fuzz: $(VENV)/ready
 	$(BIN)/python -m test.fuzz --count 200000 --cuts --jobs $(JOBS)
+	$(BIN)/python -m test.fuzz --portable --count 4000 --jobs $(JOBS)
 	$(BIN)/python -m pip install -q atheris
 	$(BIN)/python -m test.fuzz.coverage_guided -max_total_time=1800
 

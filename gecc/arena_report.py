@@ -6,11 +6,10 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringA
 
 from gecc.dialects.tile import AllocOp, ViewOp
 from gecc.errors import PassError
-from gecc.memory.problem import align_up
 from gecc.memory.report import Report, Row
-from gecc.passes.tile._liveness import graph_functions, lifetimes, phases_of, resolve, steps_of
+from gecc.passes.tile._liveness import Access, graph_functions, lifetimes, phases_of, resolve, steps_of
+from gecc.passes.tile._sizes import memory_bytes
 from gecc.passes.tile.allocate_buffers import MEMORY
-from gecc.passes.tile.bufferize import memory_bytes
 from gecc.rewrite import location_names
 
 
@@ -20,13 +19,14 @@ def memory_report(module: ModuleOp) -> Report:
     if not isinstance(memory, DictionaryAttr):
         raise PassError(f"the module has no {MEMORY}", hint="run tile-allocate-buffers first")
     rows: list[Row] = []
+    count = 0
     start_of_graph = 0  # gears one after the other, as if all ran
     for function in graph_functions(module):
         steps = steps_of(function)
         phases = phases_of(steps)
         life = lifetimes(phases)
-        labels = {w.root: s.label for s in reversed(steps) for w in s.writes}
-        names = {alloc: f"b{number}" for number, alloc in enumerate(life, start=len(rows))}
+        names = {alloc: f"b{number}" for number, alloc in enumerate(life, start=count)}
+        count += len(life)
         views: dict[AllocOp, list[int]] = {}
         for op in function.body.block.ops:
             if isinstance(op, ViewOp):
@@ -34,34 +34,29 @@ def memory_report(module: ModuleOp) -> Report:
                 root = resolve(op.result, size).root
                 if isinstance(root, AllocOp):
                     views.setdefault(root, []).append(size)
-        for alloc, span in life.items():
-            start, end = _span(alloc)
+        placed = [(alloc, part, _start(alloc) + part.start) for alloc, parts in life.items() for part in parts]
+        ids = [names[alloc] if len(life[alloc]) == 1 else f"{names[alloc]}+{part.start}" for alloc, part, _ in placed]
+        for (alloc, part, start), id in zip(placed, ids, strict=True):
             # taken over: bytes of a buffer whose last phase is the first of this one
             shares = next(
                 (
-                    names[other]
-                    for other, before in life.items()
+                    name
+                    for (other, before, low), name in zip(placed, ids, strict=True)
                     if other is not alloc
-                    and before.last == span.first
-                    and before.first < span.first
-                    and _span(other)[0] < end
-                    and start < _span(other)[1]
+                    and before.last == part.first
+                    and before.first < part.first
+                    and low < start + part.size
+                    and start < low + before.size
                 ),
                 "",
             )
-            rows.append(
-                Row(
-                    names[alloc],
-                    end - start,
-                    start,
-                    start_of_graph + span.first,
-                    start_of_graph + span.last,
-                    _maker(labels.get(alloc, ""), location_names(alloc)),
-                    shares,
-                    len(views.get(alloc, [])),
-                    sum(views.get(alloc, [])),
-                )
+            writer = next(
+                (s.label for s in steps for w in s.writes if w.meets(Access(alloc, part.start, part.size))), ""
             )
+            seen = views.pop(alloc, [])
+            maker = _maker(writer, location_names(alloc))
+            first, last = start_of_graph + part.first, start_of_graph + part.last
+            rows.append(Row(id, part.size, start, first, last, maker, shares, len(seen), sum(seen)))
         start_of_graph += len(phases)
     numbers = {key: value.value.data for key, value in memory.data.items() if isinstance(value, IntegerAttr)}
     method = memory.data.get("method")
@@ -78,8 +73,7 @@ def _maker(label: str, onnx: tuple[str, ...]) -> str:
     return label
 
 
-def _span(alloc: AllocOp) -> tuple[int, int]:
+def _start(alloc: AllocOp) -> int:
     if alloc.offset is None:
         raise PassError("a tile.alloc has no offset", hint="run tile-allocate-buffers first")
-    start = alloc.offset.value.data
-    return start, start + align_up(alloc.bytes.value.data, alloc.alignment.value.data)
+    return alloc.offset.value.data

@@ -47,10 +47,12 @@ def fit(ctx: Context, module: ModuleOp, passes: Sequence[ModulePass], options: M
 
 
 def _attempts(passes: Sequence[ModulePass], options: MemoryOptions) -> list[tuple[ModulePass, ...]]:
+    from gecc.passes.tile.choose_joins import TileChooseJoins
     from gecc.passes.tile.schedule import TileSchedule
 
     best = with_memory(passes, replace(options, effort="best", slack=0))
-    sequential = tuple(replace(p, sequential=True) if isinstance(p, TileSchedule) else p for p in best)
+    alone = TileSchedule | TileChooseJoins
+    sequential = tuple(replace(p, sequential=True) if isinstance(p, alone) else p for p in best)
     return [with_memory(passes, options), best, sequential, (*parse_passes(["tile-recompute"]), *sequential)]
 
 

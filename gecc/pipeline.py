@@ -25,7 +25,7 @@ STAGES: tuple[str, ...] = ("ge", "fused", "tile", "buffer", "om")
 _FIRST_OF_NEXT_STAGE: dict[str, str] = {
     "ge": "ge-to-fused",
     "fused": "fused-to-tile",
-    "tile": "tile-bufferize",
+    "tile": "tile-choose-joins",
     "buffer": "tile-to-om",
 }
 """The pass before which each stage stops."""
@@ -40,7 +40,7 @@ _GE_CANONICAL = (
     "ge-dce",
 )
 _KERNELS = ("fused-to-tile", "tile-deduplicate-kernels")
-_MEMORY = ("tile-bufferize", "tile-schedule", "tile-allocate-buffers")
+_MEMORY = ("tile-choose-joins", "tile-bufferize", "tile-schedule", "tile-allocate-buffers")
 
 PIPELINES: dict[str, tuple[str, ...]] = {
     "O0": (
@@ -333,7 +333,7 @@ def quoted(text: str) -> str:
     return f'"{text}"'
 
 
-PLANNING = ("tile-reorder", "tile-bufferize")
+PLANNING = ("tile-reorder", "tile-choose-joins")
 """The first of the passes that memory options are about: the former, or where a level leaves it out the latter."""
 
 

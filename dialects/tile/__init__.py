@@ -18,7 +18,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from gecc.dialects.tile.control import GotoOp, IfOp, Jump, LabelOp, SwitchOp, WhileOp
-from gecc.dialects.tile.graph import AllocOp, InputOp, LaunchOp, OutputOp, ViewOp, WeightOp, int_array
+from gecc.dialects.tile.graph import AllocOp, InputOp, JoinOp, LaunchOp, OutputOp, ViewOp, WeightOp, int_array
 from gecc.dialects.tile.host import HostOp, SlotOp
 from gecc.dialects.tile.kernel import (
     COMBINERS,
@@ -43,6 +43,7 @@ __all__ = [
     "HostOp",
     "IfOp",
     "InputOp",
+    "JoinOp",
     "Jump",
     "KernelOp",
     "LabelOp",
@@ -85,6 +86,7 @@ Tile = Dialect(
         SlotOp,
         WeightOp,
         ViewOp,
+        JoinOp,
         InputOp,
         OutputOp,
         AllocOp,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -12,6 +13,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     TensorType,
+    UnitAttr,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -158,6 +160,45 @@ class ViewOp(IRDLOperation):
             )
         if self.offset.value.data < 0:
             raise VerifyException(f"tile.view: offset {self.offset.value.data} must not be negative")
+
+
+@irdl_op_definition
+class JoinOp(IRDLOperation):
+    """Tensors one behind the other: the bytes of the result are those of the parts, in their order.
+
+    On tensors bufferization lets parts be made where they lie in the result, and copies the others there; with `copied`
+    it copies all. On memrefs the parts do lie one behind the other, and to see them as one costs nothing.
+    """
+
+    name = "tile.join"
+    parts = var_operand_def(Storage)
+    copied = opt_prop_def(UnitAttr)
+    result = result_def(Storage)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure())
+    assembly_format = "$parts (`copied` $copied^)? attr-dict `:` type($parts) `->` type($result)"
+
+    def __init__(self, parts: Sequence[SSAValue], result: Attribute, copied: bool = False) -> None:
+        super().__init__(
+            operands=[list(parts)],
+            properties={"copied": UnitAttr()} if copied else {},
+            result_types=[result],
+        )
+
+    def verify_(self) -> None:
+        types = [x.type for x in (*self.parts, self.result)]
+        if len(types) < 2:
+            raise VerifyException("tile.join: no parts, expected at least one")
+        shaped = [t for t in types if isinstance(t, TensorType)] or [t for t in types if isinstance(t, MemRefType)]
+        if len(shaped) < len(types):
+            raise VerifyException(f"tile.join: {', '.join(map(str, types))}: all must be tensors or all memrefs")
+        if any(t.get_element_type() != shaped[-1].get_element_type() for t in shaped):
+            raise VerifyException(f"tile.join: {', '.join(map(str, types))}: all must have the same elements")
+        if any(d < 0 for t in shaped for d in t.get_shape()):
+            raise VerifyException(f"tile.join: {', '.join(map(str, types))}: the shapes must be static")
+        *parts, whole = (prod(t.get_shape()) for t in shaped)
+        if sum(parts) != whole:
+            raise VerifyException(f"tile.join: parts of {sum(parts)} elements, expected the {whole} of {shaped[-1]}")
 
 
 @irdl_op_definition

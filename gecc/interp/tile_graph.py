@@ -23,6 +23,7 @@ from gecc.dialects.tile import (
     HostOp,
     IfOp,
     InputOp,
+    JoinOp,
     Jump,
     LabelOp,
     LaunchOp,
@@ -154,6 +155,8 @@ def _run_block(block: Block, data: dict[SSAValue, Any], run_kernel: RunKernel, w
                 data[op.result] = _constant(op, weights)
             case ViewOp():
                 data[op.result] = data[op.source][op.offset.value.data :]
+            case JoinOp():
+                data[op.result] = np.concatenate([data[part][: _nbytes(part.type)] for part in op.parts])
             case LaunchOp():
                 for result in op.results_:
                     data[result] = np.full(_nbytes(result.type), POISON, np.uint8)
@@ -171,7 +174,9 @@ def _run_block(block: Block, data: dict[SSAValue, Any], run_kernel: RunKernel, w
             case ReturnOp() | YieldOp():
                 return [data[x] for x in op.operands]
             case _:
-                raise PassError(f"{op.name} in a graph of launches, expected tile.launch, tile.weight or tile.view")
+                raise PassError(
+                    f"{op.name} in a graph of launches, expected tile.launch, tile.weight, tile.view or tile.join"
+                )
     raise PassError("a graph of launches does not end in func.return or tile.yield")
 
 
@@ -232,6 +237,9 @@ class _GraphMemory:
                 case ViewOp():
                     self.root[op.result] = self.root[op.source]
                     self.data[op.result] = self.data[op.source][op.offset.value.data :]
+                    self._check_size(op.result)
+                case JoinOp():
+                    self.root[op.result], self.data[op.result] = self.root[op.parts[0]], self.data[op.parts[0]]
                     self._check_size(op.result)
                 case SlotOp():
                     if op.input is not None:

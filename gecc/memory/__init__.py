@@ -2,6 +2,6 @@
 
 from gecc.memory.checker import check
 from gecc.memory.portfolio import EFFORTS, Plan, plan
-from gecc.memory.problem import Buffer, PlanError, lower_bound
+from gecc.memory.problem import Buffer, Piece, PlanError, lower_bound
 
-__all__ = ["EFFORTS", "Buffer", "Plan", "PlanError", "check", "lower_bound", "plan"]
+__all__ = ["EFFORTS", "Buffer", "Piece", "Plan", "PlanError", "check", "lower_bound", "plan"]

@@ -40,6 +40,10 @@ def plan(buffers: Sequence[Buffer], *, capacity: int | None = None, effort: str 
     if effort not in EFFORTS:
         raise PlanError(f"unknown memory effort {effort!r}", hint=f"one of {', '.join(EFFORTS)}")
     validate(buffers)
+    if any(b.pieces for b in buffers):
+        from gecc.memory.rigid import plan_rigid
+
+        return plan_rigid(buffers, capacity, effort)
     exact = Instance(buffers)
     goal = exact.bound if capacity is None else max(capacity, exact.bound)
     if not exact.n:

@@ -13,10 +13,21 @@ class PlanError(GeccError):
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """Bytes `start` up to `stop` of a buffer, needed from time `lower` up to `upper` only."""
+
+    start: int
+    stop: int
+    lower: int
+    upper: int
+
+
+@dataclass(frozen=True, slots=True)
 class Buffer:
     """`size` bytes needed from time `lower` up to, not including, time `upper`.
 
-    The offset must be a multiple of `alignment`. A buffer of size 0 conflicts with nothing.
+    The offset must be a multiple of `alignment`. A buffer of size 0 conflicts with nothing. Where not all bytes are needed
+    all the time, `pieces` says which are when, in ascending order of their bytes; others may use what lies between.
     """
 
     id: str
@@ -24,10 +35,16 @@ class Buffer:
     upper: int
     size: int
     alignment: int = 1
+    pieces: tuple[Piece, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Piece, ...]:
+        """The pieces; of a buffer that has none all of it."""
+        return self.pieces or (Piece(0, self.size, self.lower, self.upper),)
 
 
 def validate(buffers: Iterable[Buffer]) -> None:
-    """Raises PlanError for a lifetime that is empty, a negative size, a bad alignment or an id used twice."""
+    """Raises PlanError for a lifetime that is empty, a negative size, a bad alignment, an id used twice, or bad pieces."""
     seen: set[str] = set()
     for b in buffers:
         if b.id in seen:
@@ -39,14 +56,23 @@ def validate(buffers: Iterable[Buffer]) -> None:
             raise PlanError(f"buffer {b.id!r} has size {b.size}, expected 0 or more")
         if b.alignment < 1:
             raise PlanError(f"buffer {b.id!r} has alignment {b.alignment}, expected 1 or more")
+        end = 0
+        for piece in b.pieces:
+            if not end <= piece.start < piece.stop <= b.size or not b.lower <= piece.lower < piece.upper <= b.upper:
+                raise PlanError(
+                    f"buffer {b.id!r}, {b.size} bytes in [{b.lower}, {b.upper}), has a piece of bytes [{piece.start}, "
+                    f"{piece.stop}) in [{piece.lower}, {piece.upper})",
+                    hint="pieces lie within their buffer, in ascending order, and do not overlap",
+                )
+            end = piece.stop
 
 
 def lower_bound(buffers: Iterable[Buffer]) -> int:
     """The most bytes alive at any one time: no plan can have a smaller peak."""
     events: list[tuple[int, int]] = []
-    for b in buffers:
-        events.append((b.lower, b.size))
-        events.append((b.upper, -b.size))
+    for part in (part for b in buffers for part in b.parts):
+        events.append((part.lower, part.stop - part.start))
+        events.append((part.upper, part.start - part.stop))
     events.sort()  # at equal times ends (negative) come before starts: lifetimes are half-open
     live = best = 0
     for _, delta in events:
@@ -66,7 +92,8 @@ class Instance:
     A section is a maximal set of buffers alive at once (a maximal clique of the interval graph). Buffer i covers the
     sections lo[i] <= s < hi[i]; two buffers conflict exactly when these ranges meet, so there are at most n times to
     look at, and none is implied by another. Buffers are numbered by (lower, upper, -size, id), not by input order:
-    the plan does not depend on how the caller listed them. Buffers of size 0 are left out.
+    the plan does not depend on how the caller listed them. Buffers of size 0 are left out. Pieces are not looked at: a
+    buffer is a rectangle here.
     """
 
     def __init__(self, buffers: Sequence[Buffer]) -> None:

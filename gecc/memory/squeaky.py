@@ -7,25 +7,34 @@ construct again. It finds near-optimal plans of thousands of buffers, where a co
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gecc.memory.greedy import place
 from gecc.memory.problem import Instance
 
 
 def squeaky(
-    p: Instance, order: Sequence[int], *, target: int, replays: int, seed: int = 0, patience: int = 60
+    p: Instance,
+    order: Sequence[int],
+    *,
+    target: int,
+    replays: int,
+    seed: int = 0,
+    patience: int = 60,
+    first_fit: Callable[[Sequence[int]], list[int] | None] | None = None,
 ) -> tuple[list[int], int]:
     """(offsets, peak) of the best of at most `replays` first fits, starting with `order`; stops at a peak of `target`.
 
-    The random numbers are seeded. After `patience` replays without progress the best order is taken up again.
+    `first_fit` puts the buffers in some order; rectangles by default. The random numbers are seeded. After `patience` replays without progress the best order is taken up again.
     """
     rng = random.Random(seed)
-    near = p.neighbours()
+    if first_fit is None:
+        near = p.neighbours()
+        first_fit = lambda order: place(p, order, neighbours=near)  # noqa: E731
     order = list(order)
     best_order, best, best_peak, since = order, None, -1, 0
     for _ in range(replays):
-        offsets = place(p, order, neighbours=near)
+        offsets = first_fit(order)
         assert offsets is not None
         peak = p.peak(offsets)
         if best is None or peak < best_peak:

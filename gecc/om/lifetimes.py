@@ -7,7 +7,7 @@ throughout the loop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gecc.errors import OmError
@@ -60,8 +60,8 @@ def lives(model: OmModel) -> list[Life]:
                 life = Life(operand.offset, operand.offset + operand.size, task.phase, task.phase, i, [])
                 made[(task.op_index, number)] = life
     for node, task in ((n, model.tasks[t]) for n, t in task_of.items()):
-        for source in model.nodes[node].inputs:
-            life = made.get(_origin(model, source, task_of))
+        for origin in _origins(model, model.nodes[node].inputs, task_of):
+            life = made.get(origin)
             if life is not None:
                 life.last = max(life.last, task.phase)
                 life.readers.append(task_of[node])
@@ -80,14 +80,21 @@ def _carried(life: Life, all_lives: Sequence[Life]) -> bool:
     return any(o is not life and (o.start, o.stop) == (life.start, life.stop) for o in all_lives)
 
 
-def _origin(model: OmModel, source: Source | None, task_of: Mapping[int, int]) -> tuple[int, int]:
-    """The node and result that a value comes from, seen through views, which have no task."""
-    while source is not None and source.kind == "node":
+def _origins(model: OmModel, sources: Sequence[Source | None], task_of: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """The nodes and results that values come from, seen through views and joins, which have no task. Each way once."""
+    stack = list(reversed(sources))
+    seen: set[int] = set()
+    while stack:
+        source = stack.pop()
+        if source is None or source.kind != "node":
+            continue
         node = model.nodes[source.index]
-        if node.type not in ("Reshape", "Slice") or len(node.inputs) != 1 or source.index in task_of:
-            return source.index, source.output
-        source = node.inputs[0]
-    return -1, 0
+        single = node.type in ("Reshape", "Slice") and len(node.inputs) == 1
+        if source.index in task_of or not (single or node.type == "Concat"):
+            yield source.index, source.output
+        elif source.index not in seen:
+            seen.add(source.index)
+            stack += reversed(node.inputs)
 
 
 def written(task: Task) -> list[Operand | None]:

@@ -24,6 +24,7 @@ from gecc.passes.fused._merge import (
     too_large,
     work,
 )
+from gecc.passes.fused.to_tile.joins import worth_joining
 from gecc.rewrite import Pattern, Rewriter, apply_patterns, miss
 
 CHEAP_WORK = 4
@@ -43,8 +44,12 @@ class FuseProducer(Pattern):
         assert isinstance(op, GenericOp)
         if not is_pointwise(op):
             return
+        if worth_joining(op) is not None:
+            return miss(op, "its parts are made where they lie in it")
         users = list(dict.fromkeys(use.operation for use in op.result.uses))
         for user in users:
+            if isinstance(user, GenericOp) and worth_joining(user) is not None:
+                return miss(op, "user {} takes what is made in its place", user.label.data)
             if not isinstance(user, FusedOp):
                 return miss(op, "user {} has no scalar region", user.name)
             if user.parent is not op.parent:

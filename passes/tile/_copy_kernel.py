@@ -15,14 +15,14 @@ _BLOCK_BYTES = 1 << 16
 """What one block copies: large against the cost of a block, small against a cache."""
 
 
-def copy_launch(module: ModuleOp, source: SSAValue, target: SSAValue, elements: int) -> LaunchOp:
+def copy_launch(module: ModuleOp, source: SSAValue, target: SSAValue, elements: int, label: str = "Copy") -> LaunchOp:
     """A launch that copies `elements` elements from `source` to `target`; adds its kernel to the module if missing."""
     assert isinstance(source.type, MemRefType)
     element = source.type.element_type
     chunk = _BLOCK_BYTES // item_bytes(element)
     return LaunchOp(
         _copy_kernel(module, element),
-        "Copy",
+        label,
         [source],
         outputs=[target],
         params=[elements, chunk],

@@ -18,6 +18,7 @@ from gecc.dialects.tile import (
     AllocOp,
     GotoOp,
     IfOp,
+    JoinOp,
     LabelOp,
     LaunchOp,
     SwitchOp,
@@ -26,6 +27,8 @@ from gecc.dialects.tile import (
     WhileOp,
 )
 from gecc.passes.tile._copy_kernel import copy_launch, row_launch
+from gecc.passes.tile._joins import root_of
+from gecc.passes.tile._sizes import ALIGNMENT, memory_bytes
 
 
 class Bufferizer(Protocol):
@@ -129,8 +132,7 @@ def _bind_result(b: Bufferizer, block: Block, value: SSAValue, target: SSAValue)
 
 def _maker(block: Block, value: SSAValue) -> Operation | None:
     """The operation of `block` that makes the bytes of `value`; None for an argument or a value from outside."""
-    while isinstance(value.owner, ViewOp):
-        value = value.owner.source
+    value = root_of(value)
     return value.owner if isinstance(value.owner, Operation) and value.owner.parent is block else None
 
 
@@ -190,14 +192,12 @@ def _aliases(value: SSAValue) -> list[SSAValue]:
 
 
 def _root(memory: SSAValue) -> SSAValue:
-    while isinstance(memory.owner, ViewOp):
-        memory = memory.owner.source
+    while isinstance(view := memory.owner, ViewOp | JoinOp):
+        memory = view.source if isinstance(view, ViewOp) else view.parts[0]
     return memory
 
 
 def _copied(b: Bufferizer, source: SSAValue, location: LocationAttr) -> SSAValue:
-    from gecc.passes.tile.bufferize import ALIGNMENT, memory_bytes
-
     assert isinstance(source.type, MemRefType)
     alloc = AllocOp(memory_bytes(source.type), source.type, ALIGNMENT)
     b.add(alloc, location)

@@ -1,22 +1,23 @@
 """The arena bytes that a block of launches on tensors needs, for any order of its operations.
 
-Counts as bufferization and the planner will: whole buffers of 64-byte multiples, views inside what they look into, nothing
-for inputs, weights and results that are graph outputs, memory taken over in place where the kernel allows it. Phases are
+Counts as bufferization and the planner will: whole buffers of 64-byte multiples, views inside what they look into, what is
+joined in pieces, nothing for inputs, weights and results that are graph outputs, memory taken over in place where the kernel allows it. Phases are
 not known yet: one operation at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from gecc.dialects.tile import LaunchOp, ViewOp, WeightOp
+from gecc.dialects.tile import JoinOp, LaunchOp, ViewOp, WeightOp
 from gecc.memory.problem import align_up
-from gecc.passes.tile.bufferize import ALIGNMENT, memory_bytes, memory_type
+from gecc.passes.tile._joins import Home, homes, root_of, tensor_bytes
+from gecc.passes.tile._sizes import ALIGNMENT
 
 
 @dataclass(slots=True)
@@ -27,7 +28,7 @@ class Node:
     users    nodes that must come after
     reads    buffers that it reads, one entry each
     makes    buffers that it writes
-    inplace  buffers of which the first one made may take over the memory
+    inplace  groups of buffers of which the first one made may take over the memory
     """
 
     op: Operation
@@ -35,7 +36,7 @@ class Node:
     users: set[int] = field(default_factory=set[int])
     reads: tuple[int, ...] = ()
     makes: tuple[int, ...] = ()
-    inplace: tuple[int, ...] = ()
+    inplace: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(slots=True)
@@ -68,7 +69,7 @@ class GraphMemory:
         made = sum(self.sizes[buffer] for buffer in node.makes)
         if node.makes and self.sizes[node.makes[0]]:
             first = self.sizes[node.makes[0]]
-            if any(left[b] == 0 and self.sizes[b] >= first for b in node.inplace):
+            if any(self._bytes(group) >= first and not any(left[b] for b in group) for group in node.inplace):
                 taken = first
         unread = sum(self.sizes[buffer] for buffer in node.makes if not left[buffer])
         return live + made - dead - unread, live + made - taken
@@ -79,60 +80,73 @@ class GraphMemory:
         best = 0
         for node in self.nodes:
             made = sum(self.sizes[b] for b in node.makes)
-            free = max((self.sizes[b] for b in node.inplace), default=0)
+            free = max((self._bytes(group) for group in node.inplace), default=0)
             first = self.sizes[node.makes[0]] if node.makes else 0
             best = max(best, sum(self.sizes[b] for b in node.reads) + made - (first if free >= first else 0))
         return best
+
+    def _bytes(self, buffers: Sequence[int]) -> int:
+        return sum(self.sizes[buffer] for buffer in buffers)
 
 
 def graph_memory(block: Block) -> GraphMemory:
     """The memory of a block of launches on tensors, host calls, branches and loops."""
     nodes: list[Node] = []
     number_of: dict[Operation, int] = {}
-    roots: dict[SSAValue, SSAValue] = {}
-    buffers: dict[SSAValue, int] = {}
+    held: dict[SSAValue, tuple[int, ...]] = {}  # the buffers that a tensor lies in
+    makers: dict[SSAValue, frozenset[int]] = {}  # the nodes that make it
     sizes: list[int] = []
     readers: list[int] = []
     last = block.last_op
     terminator = last if last is not None and last.has_trait(IsTerminator) else None
-    outside = _outside(terminator)
+    places = homes(block)
+    outside = _outside(terminator, places)
     previous_host: int | None = None
+
+    def buffer(bytes: int) -> tuple[int]:
+        sizes.append(align_up(bytes, ALIGNMENT))
+        readers.append(0)
+        return (len(sizes) - 1,)
+
     for op in block.ops:
         if op is terminator or isinstance(op, WeightOp):
             continue
         if isinstance(op, ViewOp):
-            roots[op.result] = _root(op.source, roots)
+            held[op.result], makers[op.result] = held.get(op.source, ()), makers.get(op.source, frozenset())
             continue
+        operands = _operands(op)
+        if isinstance(op, JoinOp):
+            operands = [part for i, part in enumerate(op.parts) if not _lies_there(op, i, places)]
+            there = [part for i, part in enumerate(op.parts) if _lies_there(op, i, places)]
+            held[op.result] = tuple(b for part in there for b in held.get(part, ()))
+            makers[op.result] = frozenset[int]().union(*(makers.get(part, ()) for part in there))
+            if not any(tensor_bytes(part) for part in operands):
+                continue  # nothing is copied
         number = number_of[op] = len(nodes)
         node = Node(op)
         for result in op.results:
+            makers[result] = makers.get(result, frozenset()) | {number}
             if result in outside or not isinstance(result.type, TensorType):
                 continue
-            buffers[result] = len(sizes)
-            sizes.append(align_up(memory_bytes(memory_type(result.type, "a result")), ALIGNMENT))
-            readers.append(0)
-        node.makes = tuple(buffers[r] for r in op.results if r in buffers)
-        read: dict[int, None] = {}
-        for value in _operands(op):
-            root = _root(value, roots)
-            owner = root.owner
-            if isinstance(owner, Operation) and owner in number_of and owner is not op:
-                node.needs.add(number_of[owner])
-            if root in buffers:
-                read.setdefault(buffers[root])
-        node.reads = tuple(read)
-        for buffer in node.reads:
-            readers[buffer] += 1
+            bytes = sum(map(tensor_bytes, operands)) if isinstance(op, JoinOp) else tensor_bytes(result)
+            made = buffer(bytes)
+            node.makes += made
+            held[result] = (*held.get(result, ()), *made)
+        for value in op.operands if isinstance(op, JoinOp) else operands:
+            node.needs |= makers.get(value, frozenset())
+        node.reads = tuple(dict.fromkeys(b for value in operands for b in held.get(value, ())))
+        for read in node.reads:
+            readers[read] += 1
         if isinstance(op, LaunchOp):
             node.inplace = tuple(
-                buffers[root]
+                group
                 for index in op.inplace.get_values()
-                if (root := _root(op.inputs[int(index)], roots)) in buffers
-                and sum(_root(v, roots) is root for v in op.inputs) == 1
+                if (group := held.get(op.inputs[int(index)], ()))
+                and sum(not set(group).isdisjoint(held.get(v, ())) for v in op.inputs) == 1
             )
-        elif previous_host is not None:  # what is no launch may act beyond its results: such keep their order
-            node.needs.add(previous_host)
-        if not isinstance(op, LaunchOp):
+        elif not isinstance(op, JoinOp):
+            if previous_host is not None:  # what is no launch may act beyond its results: such keep their order
+                node.needs.add(previous_host)
             previous_host = number
         nodes.append(node)
     for number, node in enumerate(nodes):
@@ -141,17 +155,23 @@ def graph_memory(block: Block) -> GraphMemory:
     return GraphMemory(nodes, sizes, readers)
 
 
-def _root(value: SSAValue, roots: dict[SSAValue, SSAValue]) -> SSAValue:
-    return roots.get(value, value)
+def _lies_there(join: JoinOp, number: int, places: Mapping[SSAValue, Home]) -> bool:
+    """Whether a part needs no copy."""
+    home = places.get(root_of(join.parts[number]))
+    return home is not None and home.join is join and home.number == number
 
 
-def _outside(terminator: Operation | None) -> set[SSAValue]:
+def _outside(terminator: Operation | None, places: Mapping[SSAValue, Home]) -> set[SSAValue]:
     """What the block gives away: it lies in the caller's memory, not in the arena."""
     found: set[SSAValue] = set()
-    for value in terminator.operands if terminator is not None else ():
-        while isinstance(value.owner, ViewOp):
-            value = value.owner.source
+    stack = [root_of(value) for value in terminator.operands] if terminator is not None else []
+    while stack:
+        value = stack.pop()
+        if value in found:
+            continue
         found.add(value)
+        if isinstance(join := value.owner, JoinOp):
+            stack += [root_of(part) for i, part in enumerate(join.parts) if _lies_there(join, i, places)]
     return found
 
 

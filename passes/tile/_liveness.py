@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -15,6 +17,7 @@ from gecc.dialects.tile import (
     GotoOp,
     HostOp,
     InputOp,
+    JoinOp,
     Jump,
     LabelOp,
     LaunchOp,
@@ -24,6 +27,8 @@ from gecc.dialects.tile import (
     WeightOp,
 )
 from gecc.errors import PassError
+from gecc.memory.problem import align_up
+from gecc.passes.tile._sizes import memory_bytes
 from gecc.rewrite import location_names
 
 Root = AllocOp | OutputOp | InputOp | WeightOp
@@ -37,6 +42,15 @@ class Access:
     root: Root
     offset: int
     size: int
+
+    @property
+    def stop(self) -> int:
+        """The byte behind the last."""
+        return self.offset + self.size
+
+    def meets(self, other: Access) -> bool:
+        """Whether both touch a byte."""
+        return self.root is other.root and self.offset < other.stop and other.offset < self.stop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,25 +84,41 @@ class Step:
         """
         if self.alone or earlier.alone:
             return True
-        written = [w.root for w in earlier.writes]
-        if any(a.root in written for a in (*self.reads, *self.writes)):
-            return True
-        mine = [w.root for w in self.writes]
-        return any(a.root in mine for a in earlier.reads)
+        return any(a.meets(w) for w in earlier.writes for a in (*self.reads, *self.writes)) or any(
+            a.meets(w) for w in self.writes for a in earlier.reads
+        )
 
 
 def resolve(value: SSAValue, size: int) -> Access:
     """The memory of `value`, `size` bytes long, seen through views. Raises PassError when nothing makes it."""
     offset = 0
-    while isinstance(value.owner, ViewOp):
-        offset += value.owner.offset.value.data
-        value = value.owner.source
+    while isinstance(view := value.owner, ViewOp | JoinOp):
+        if isinstance(view, JoinOp):
+            _require_consecutive(view)
+            value = view.parts[0]
+        else:
+            offset += view.offset.value.data
+            value = view.source
     if not isinstance(value.owner, Root):
         raise PassError(
             f"memory of type {value.type} comes from no tile.alloc, tile.input, tile.output or tile.weight",
             hint="run tile-bufferize first",
         )
     return Access(value.owner, offset, size)
+
+
+def _require_consecutive(join: JoinOp) -> None:
+    """Raises PassError when the parts do not lie one behind the other."""
+    before: Access | None = None
+    for part in join.parts:
+        access = resolve(part, memory_bytes(part.type))
+        if before is not None and (access.root is not before.root or access.offset != before.stop):
+            raise PassError(
+                f"tile.join of memory that does not lie one behind the other: {access.size} bytes from byte "
+                f"{access.offset} after {before.size} from byte {before.offset}",
+                hint="tile-bufferize gives the parts their places",
+            )
+        before = access
 
 
 def graph_functions(module: ModuleOp) -> Iterator[FuncOp]:
@@ -104,8 +134,6 @@ def steps_of(function: FuncOp) -> list[Step]:
 
 
 def _step(op: Operation) -> Step | None:
-    from gecc.passes.tile.bufferize import memory_bytes
-
     if isinstance(op, SwitchOp):
         return Step(op, (resolve(op.index, memory_bytes(op.index.type)),), ())
     if isinstance(op, Jump):
@@ -158,91 +186,143 @@ def loops_of(phases: Sequence[Sequence[Step]]) -> list[Loop]:
     return found
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Lifetime:
-    """The phases in which an arena buffer holds bytes, [first, last], and the steps that touch it in the last."""
+    """The phases in which bytes `start` to `stop` of a buffer hold something, [first, last], and who touches them last."""
 
+    start: int
+    stop: int
     first: int
     last: int
     touched_last: list[Step] = field(default_factory=list)
 
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.stop - self.start
 
-def lifetimes(phases: Sequence[Sequence[Step]]) -> dict[AllocOp, Lifetime]:
-    """Arena buffer -> phases from its first touch to its last, in order of first touch.
+
+def lifetimes(phases: Sequence[Sequence[Step]]) -> dict[AllocOp, list[Lifetime]]:
+    """Arena buffer -> phases from the first touch to the last of its bytes, in order of first touch.
+
+    A buffer of which views are touched has a lifetime for each stretch of bytes that all are touched by the same steps, in
+    ascending order; bytes that nothing touches have none. The last stretch ends where the next buffer may start.
 
     A buffer of outside a loop (its tile.alloc stands before the loop's label) that the loop touches may hold bytes from
-    one iteration to the next, so it lives as long as the loop. One of inside is written anew before it is read, in
-    every iteration. Branches count as if both were run, one after the other.
+    one iteration to the next, so what the loop touches of it lives as long as the loop. One of inside is written anew before
+    it is read, in every iteration. Branches count as if both were run, one after the other.
     """
-    found: dict[AllocOp, Lifetime] = {}
+    found = _stretches(phases)
     loops = loops_of(phases)
-    touched: dict[AllocOp, list[int]] = {}
+    touched: dict[AllocOp, list[tuple[int, Lifetime]]] = {}
     for number, phase in enumerate(phases):
         for step in phase:
             for access in (*step.reads, *step.writes):
                 if not isinstance(root := access.root, AllocOp):
                     continue
-                life = found.setdefault(root, Lifetime(number, number))
-                if loops and touched.setdefault(root, [number])[-1] != number:
-                    touched[root].append(number)
-                if life.last != number:
-                    life.last = number
-                    life.touched_last = []
-                if step not in life.touched_last:
-                    life.touched_last.append(step)
+                stretches = found[root]
+                for life in stretches if len(stretches) == 1 else _within(stretches, access.offset, access.stop):
+                    if life.last != number:
+                        life.first = number if life.last < 0 else life.first
+                        life.last = number
+                        life.touched_last = []
+                    if step not in life.touched_last:
+                        life.touched_last.append(step)
+                    if loops:
+                        touched.setdefault(root, []).append((number, life))
     for loop in loops:
-        for root, numbers in touched.items():
-            if any(loop.first <= n <= loop.last for n in numbers) and root.is_before_in_block(loop.label):
-                life = found[root]
+        for root, accesses in touched.items():
+            if not root.is_before_in_block(loop.label):
+                continue
+            for life in dict.fromkeys(x for n, x in accesses if loop.first <= n <= loop.last):
                 life.first = min(life.first, loop.first)
                 if life.last < loop.last:
                     life.last, life.touched_last = loop.last, []
+    return {root: [life for life in stretches if life.last >= 0] for root, stretches in found.items()}
+
+
+def _stretches(phases: Sequence[Sequence[Step]]) -> dict[AllocOp, list[Lifetime]]:
+    """The stretches of all buffers, in order of first touch, not alive yet."""
+    cuts: dict[AllocOp, set[int]] = {}
+    for phase in phases:
+        for step in phase:
+            for access in (*step.reads, *step.writes):
+                if isinstance(access.root, AllocOp):
+                    cuts.setdefault(access.root, set()).update((access.offset, access.stop))
+    found: dict[AllocOp, list[Lifetime]] = {}
+    for root, places in cuts.items():
+        end = footprint(root)
+        inner = sorted(place for place in places if 0 < place < root.bytes.value.data)
+        found[root] = [Lifetime(start, stop, 0, -1) for start, stop in pairwise([0, *inner, end])]
     return found
+
+
+def _within(stretches: Sequence[Lifetime], start: int, stop: int) -> Iterator[Lifetime]:
+    """The stretches that hold bytes `start` to `stop`."""
+    at = max(bisect_right(stretches, start, key=lambda life: life.start) - 1, 0)
+    while at < len(stretches) and stretches[at].start < stop:
+        if start < stretches[at].stop:
+            yield stretches[at]
+        at += 1
+
+
+def footprint(root: AllocOp) -> int:
+    """Bytes of a buffer up to where the next may start."""
+    return align_up(root.bytes.value.data, root.alignment.value.data)
 
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """`taker` may lie at byte `offset` of `dying`, whose last use is the launch that writes `taker`."""
+    """`taker` may lie at byte `offset` of `dying`: bytes `start` to `stop` of it are written by their last reader."""
 
     taker: AllocOp
     dying: AllocOp
     offset: int
+    start: int
+    stop: int
+    bytes: int
+    """What it saves."""
 
     @property
     def same_size(self) -> bool:
         """Whether no byte of the dying buffer is left over."""
-        return self.taker.bytes.value.data == self.dying.bytes.value.data
+        return not self.offset and self.taker.bytes.value.data == self.dying.bytes.value.data
 
 
-def takeover(step: Step, phase: int, life: dict[AllocOp, Lifetime]) -> Takeover | None:
+def takeover(step: Step, phase: int, life: Mapping[AllocOp, Sequence[Lifetime]]) -> Takeover | None:
     """The memory that the first output of `step`, a launch of `phase`, may take over, if any.
 
-    Allowed when the kernel says so (`inplace`), the output is a whole arena buffer born here, and the input lies in an
-    arena buffer that dies here, is touched by no other launch of the phase and by this one only through operands that
-    may all be overwritten at the same place, and is large enough. Of several the smallest buffer is taken.
+    Allowed when the kernel says so (`inplace`), the output lies in arena bytes that are born here, and the input in some that
+    die here, are touched by no other launch of the phase and by this one only through operands that may all be overwritten at
+    the same place, and are enough. Of several the smallest buffer is taken.
     """
-    if step.alone:
+    if step.alone or not step.writes[0].size:
         return None
-    target = step.writes[0].root
-    if not isinstance(target, AllocOp) or life[target].first != phase or not target.bytes.value.data:
+    made = step.writes[0]
+    target = made.root
+    if not isinstance(target, AllocOp) or any(w.meets(made) for w in step.writes[1:]):
         return None
-    if step.writes[0].offset or any(w.root is target for w in step.writes[1:]):
+    born = list(_within(life[target], made.offset, made.stop))
+    if any(part.first != phase for part in born):
         return None
     allowed = frozenset(step.launch.inplace.get_values())
     best: Takeover | None = None
     for index in step.launch.inplace.get_values():
         source = step.reads[index]
         root = source.root
-        if not isinstance(root, AllocOp) or any(w.root is root for w in step.writes):
+        if not isinstance(root, AllocOp) or root is target or any(w.meets(source) for w in step.writes):
             continue
-        if life[root].last != phase or life[root].touched_last != [step]:
+        dying = _within(life[root], source.offset, source.stop)
+        if any(part.last != phase or part.touched_last != [step] for part in dying):
             continue
-        if any(a.root is root and (i not in allowed or a.offset != source.offset) for i, a in enumerate(step.reads)):
+        if any(a.meets(source) and (i not in allowed or a.offset != source.offset) for i, a in enumerate(step.reads)):
             continue
-        if target.bytes.value.data > source.size or source.offset % target.alignment.value.data:
+        shift = source.offset - made.offset
+        if made.size > source.size or shift % target.alignment.value.data:
             continue
         if best is None or root.bytes.value.data < best.dying.bytes.value.data:
-            best = Takeover(target, root, source.offset)
+            saved = sum(part.size for part in born)
+            best = Takeover(target, root, shift, made.offset, made.stop, saved)
     return best
 
 
@@ -269,21 +349,17 @@ def phases_of(steps: Sequence[Step]) -> list[list[Step]]:
         for step in phase:
             if step.alone and len(phase) > 1:
                 raise PassError(f"shares its phase with {len(phase) - 1} others, expected none", where=place(step.op))
-        writer: dict[Root, Step] = {}
+        writers: dict[Root, list[tuple[Access, Step]]] = {}
         for step in phase:
             for access in step.writes:
-                other = writer.setdefault(access.root, step)
-                _require_same(step, other)
+                writers.setdefault(access.root, []).append((access, step))
         for step in phase:
-            for access in step.reads:
-                _require_same(step, writer.get(access.root, step))
+            for access in (*step.reads, *step.writes):
+                for other, writer in writers.get(access.root, ()):
+                    if writer is not step and access.meets(other):
+                        raise PassError(
+                            f"touches memory that '{writer.label}' writes in the same phase, "
+                            "expected the launches of a phase to be independent",
+                            where=place(step.op),
+                        )
     return phases
-
-
-def _require_same(step: Step, writer: Step) -> None:
-    if writer is not step:
-        raise PassError(
-            f"touches memory that '{writer.label}' writes in the same phase, "
-            "expected the launches of a phase to be independent",
-            where=place(step.op),
-        )

@@ -12,18 +12,10 @@ from xdsl.passes import ModulePass
 from gecc.dialects.tile import AllocOp
 from gecc.errors import PassError
 from gecc.gear_module import GEARS
-from gecc.memory import EFFORTS, Buffer, Plan, check, plan
+from gecc.memory import EFFORTS, Plan, check, plan
 from gecc.memory.problem import align_up, lower_bound
-from gecc.passes.tile._liveness import (
-    Lifetime,
-    Step,
-    Takeover,
-    graph_functions,
-    lifetimes,
-    phases_of,
-    steps_of,
-    takeover,
-)
+from gecc.passes.tile._groups import Group, buffers_of, join
+from gecc.passes.tile._liveness import Step, footprint, graph_functions, lifetimes, phases_of, steps_of, takeover
 
 MEMORY = "tile.memory"
 """Module attribute: `arena` bytes, `lower_bound` of any plan with the same sharing, `sum` of all buffers (what the arena
@@ -43,11 +35,12 @@ class TileAllocateBuffers(ModulePass):
     tile.launch @exp "Exp" ins(%x : memref<8xf32>) outs(%0 : memref<8xf32>) params [8] blocks 1 scratch 0 inplace [0] phase 0
     ```
 
-    A buffer is alive from the phase of its first use to that of its last, views included. The first output of a launch
-    takes over the memory of an input that dies there when the kernel allows it (`inplace`): both are then one buffer
-    to the planner. Joining buffers can make packing harder, so three ways are weighed - joining all, joining equal
-    sizes only, joining none - and the smallest arena wins. The independent checker proves every plan. The functions of
-    a module with gears (`ge.gears`) never run together: each has a plan of its own, laid over those of the others.
+    A byte of a buffer is alive from the phase of its first use to that of its last, views included: a buffer of which parts
+    are used on their own is a staircase, not a rectangle. The first output of a launch takes over the memory of an input that
+    dies there when the kernel allows it (`inplace`): both are then one buffer to the planner. Joining buffers can make packing
+    harder, so three ways are weighed - joining all, joining equal sizes only, joining none - and the smallest arena wins. The
+    independent checker proves every plan. The functions of a module with gears (`ge.gears`) never run together: each has a
+    plan of its own, laid over those of the others.
 
     Needs: launches on memory with phases (tile-bufferize, tile-schedule).
     """
@@ -79,7 +72,7 @@ class TileAllocateBuffers(ModulePass):
             {
                 "arena": IntegerAttr(arena.bytes, i64),
                 "lower_bound": IntegerAttr(arena.bound, i64),
-                "sum": IntegerAttr(sum(_footprint(a) for a in allocs), i64),
+                "sum": IntegerAttr(sum(footprint(a) for a in allocs), i64),
                 "buffers": IntegerAttr(len(allocs), i64),
                 "inplace": IntegerAttr(arena.joined, i64),
                 "method": StringAttr(arena.method),
@@ -91,7 +84,7 @@ class TileAllocateBuffers(ModulePass):
         top = 0
         for alloc in allocs:
             offsets[alloc] = align_up(top, alloc.alignment.value.data)
-            top = offsets[alloc] + _footprint(alloc)
+            top = offsets[alloc] + footprint(alloc)
         return Arena(offsets, top, top, 0, "no reuse")
 
 
@@ -118,34 +111,23 @@ def _overlaid(arenas: Sequence[Arena]) -> Arena:
     )
 
 
-@dataclass(slots=True)
-class _Group:
-    """Buffers at fixed places within one block of memory, since each took over the one before."""
-
-    size: int
-    alignment: int
-    first: int
-    last: int
-    members: list[tuple[AllocOp, int]]
-
-
 def best_arena(phases: Sequence[Sequence[Step]], effort: str) -> Arena:
     """Plans the buffers of a schedule, joining buffers in place where that makes the arena smaller."""
     life = lifetimes(phases)
     pairs = [
-        found
+        (number, found)
         for number, phase in enumerate(phases)
         for step in phase
         if (found := takeover(step, number, life)) is not None
     ]
-    same = [p for p in pairs if p.same_size]
-    ways = [_join(life, pairs)]
+    same = [p for p in pairs if p[1].same_size]
+    ways = [join(life, pairs)]
     if pairs:
-        ways += [_join(life, same)] if len(same) < len(pairs) else []
-        ways.append(_join(life, []))
-    problems = [(_buffers(groups), len(life) - len(groups), groups) for groups in ways]
+        ways += [join(life, same)] if len(same) < len(pairs) else []
+        ways.append(join(life, []))
+    problems = [(buffers_of(groups), joined, groups) for groups, joined in ways]
     bounds = [lower_bound(buffers) for buffers, _, _ in problems]
-    best: tuple[Plan, list[_Group], int] | None = None
+    best: tuple[Plan, list[Group], int] | None = None
     for k in sorted(range(len(ways)), key=lambda k: (bounds[k], k)):
         buffers, joined, groups = problems[k]
         if best is not None and best[0].peak <= bounds[k]:
@@ -162,31 +144,3 @@ def best_arena(phases: Sequence[Sequence[Step]], effort: str) -> Arena:
         for member, within in group.members
     }
     return Arena(offsets, found.peak, min(bounds), joined, found.method)
-
-
-def _join(life: dict[AllocOp, Lifetime], pairs: Sequence[Takeover]) -> list[_Group]:
-    """Buffers as blocks of memory: each taker in the block of the buffer it takes over."""
-    over = {p.taker: p for p in pairs}
-    home: dict[AllocOp, tuple[_Group, int]] = {}
-    groups: list[_Group] = []
-    for root, span in life.items():  # in order of first touch, so what is taken over comes first
-        p = over.get(root)
-        group, within = home[p.dying] if p is not None else (None, 0)
-        within += p.offset if p is not None else 0
-        if group is not None and within % root.alignment.value.data == 0:
-            group.last = max(group.last, span.last)
-        else:
-            group, within = _Group(_footprint(root), root.alignment.value.data, span.first, span.last, []), 0
-            groups.append(group)
-        group.alignment = max(group.alignment, root.alignment.value.data)
-        group.members.append((root, within))
-        home[root] = (group, within)
-    return groups
-
-
-def _buffers(groups: Sequence[_Group]) -> list[Buffer]:
-    return [Buffer(f"b{i}", g.first, g.last + 1, g.size, g.alignment) for i, g in enumerate(groups)]
-
-
-def _footprint(alloc: AllocOp) -> int:
-    return align_up(alloc.bytes.value.data, alloc.alignment.value.data)

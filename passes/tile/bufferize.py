@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, LocationAttr, MemRefType, ModuleOp, NoneAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, LocationAttr, MemRefType, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from gecc.dialects.ge.attrs import LayoutAttr
@@ -18,6 +18,7 @@ from gecc.dialects.tile import (
     HostOp,
     IfOp,
     InputOp,
+    JoinOp,
     LaunchOp,
     OutputOp,
     SlotOp,
@@ -30,11 +31,9 @@ from gecc.errors import PassError
 from gecc.gear_module import SIGNATURE
 from gecc.passes.tile._copy_kernel import copy_launch
 from gecc.passes.tile._flatten import flatten_if, flatten_while
+from gecc.passes.tile._joins import Home, homes, root_of
+from gecc.passes.tile._sizes import ALIGNMENT, memory_bytes, memory_type
 from gecc.rewrite import location_names, name_location
-from gecc.weights.dtypes import item_bytes
-
-ALIGNMENT = 64
-"""Alignment of arena buffers in bytes: a cache line, and the widest vector."""
 
 
 class TileBufferize(ModulePass):
@@ -61,11 +60,12 @@ class TileBufferize(ModulePass):
 
     A memref has the physical shape: the logical one in the order of the tensor's layout; the layout itself stays as the
     attribute `layout` of what is not row-major. Only this pass knows that rule. A launch whose result is a graph
-    output, or is viewed whole by one, writes the caller's memory. An output that is a graph input, a weight, part of
+    output, or is viewed whole by one, writes the caller's memory. What is a part of a tile.join lies in its result from the
+    start where that can be (see `_joins.py`), and is copied there else. An output that is a graph input, a weight, part of
     another tensor or a tensor that is another output already is copied by a launch of its own. Python objects
     lie in slots of the run (`tile.slot`), one each.
 
-    Needs: static shapes; functions of tile.launch, tile.weight and tile.view on tensors; row-major graph inputs and
+    Needs: static shapes; functions of tile.launch, tile.weight, tile.view and tile.join on tensors; row-major graph inputs and
     outputs (`ge.TransData` makes them so).
     """
 
@@ -74,33 +74,6 @@ class TileBufferize(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
             Bufferizer(op, function).run()
-
-
-def memory_type(type: Attribute, what: str, where: str | None = None) -> MemRefType:
-    """The memref of a tensor: its shape in physical order. Raises PassError for a dynamic dimension or a non-tensor."""
-    if not isinstance(type, TensorType):
-        raise PassError(f"{what} has type {type}, expected a ranked tensor", where=where)
-    shape = type.get_shape()
-    if any(d < 0 for d in shape):
-        raise PassError(
-            f"{what} has type {type}, expected static dimensions",
-            where=where,
-            hint="fix the input shapes (ge-specialize-shapes) and run ge-infer-shapes",
-        )
-    match type.encoding:
-        case NoneAttr():
-            pass
-        case LayoutAttr() as layout:
-            shape = layout.physical(shape)
-        case other:
-            raise PassError(f"{what} has encoding {other}, expected a #ge.layout or none", where=where)
-    return MemRefType(type.element_type, shape)
-
-
-def memory_bytes(type: Attribute) -> int:
-    """Bytes of a memref of static shape."""
-    assert isinstance(type, MemRefType)
-    return math.prod(type.get_shape()) * item_bytes(type.element_type)
 
 
 def _place(op: Operation) -> str:
@@ -117,6 +90,8 @@ class Bufferizer:
     block: Block = field(default_factory=Block)
     memory: dict[SSAValue, SSAValue] = field(default_factory=dict)
     """Tensor -> memref of its bytes."""
+    homes: dict[SSAValue, Home] = field(default_factory=dict)
+    """What lies in a joined tensor from the start."""
     copies: list[tuple[int, SSAValue]] = field(default_factory=list)
     """(output number, tensor) of outputs that no launch writes."""
     labels: int = 0
@@ -128,6 +103,8 @@ class Bufferizer:
         old = self.function.body.block
         returned = self._check(old)
         signature = self.function.function_type
+        for block in [old, *(b for op in old.walk() for region in op.regions for b in region.blocks)]:
+            self.homes |= homes(block)
         outputs = self._inputs_and_outputs(old, returned)
         for op in old.ops:
             self.operation(op)
@@ -160,6 +137,8 @@ class Bufferizer:
                 self._weight(op)
             case ViewOp():
                 self._view(op)
+            case JoinOp():
+                self._join(op)
             case LaunchOp():
                 self._launch(op)
             case HostOp():
@@ -179,7 +158,7 @@ class Bufferizer:
         for op in (inner for outer in block.ops for inner in outer.walk()):
             if isinstance(op, LaunchOp | HostOp) and op.outputs:
                 raise PassError(f"{name} has launches on memory already", where=_place(op))
-            if not isinstance(op, LaunchOp | HostOp | WeightOp | ViewOp | IfOp | WhileOp | YieldOp | ReturnOp):
+            if not isinstance(op, LaunchOp | HostOp | WeightOp | ViewOp | JoinOp | IfOp | WhileOp | YieldOp | ReturnOp):
                 raise PassError(
                     f"{name} holds {op.name}, expected tile.launch, tile.weight and tile.view",
                     where=_place(op),
@@ -273,10 +252,37 @@ class Bufferizer:
         new = ViewOp(source, type, offset)
         self.keep(op.result, new, new.result, op.location)
 
+    def _join(self, op: JoinOp) -> None:
+        """See the parts as one; those that do not lie there yet are copied."""
+        whole = self.place(op.result, "a join", op)
+        parts: list[SSAValue] = []
+        offset = 0
+        for number, part in enumerate(op.parts):
+            memory, root = self.memory[part], root_of(part)
+            size = memory_bytes(memory.type)
+            if self.homes.get(root) != Home(op, number, offset):
+                source, type = memory, memory_type(part.type, "a part", _place(op))
+                view = ViewOp(whole, type, offset)
+                self.add(view, op.location)
+                memory = view.result
+                if size:
+                    self.add(
+                        copy_launch(self.module, source, memory, math.prod(type.get_shape()), "Concat"), op.location
+                    )
+            parts.append(memory)
+            offset += size
+        new = JoinOp(parts, memory_type(op.result.type, "a join", _place(op)))
+        self.keep(op.result, new, new.result, op.location)
+
     def place(self, tensor: SSAValue, what: str, op: Operation) -> SSAValue:
-        """The memory of a tensor that `op` makes: a new arena buffer when it has none yet."""
+        """The memory of a tensor that `op` makes: when it has none yet a new arena buffer, or its place in a join."""
         if tensor not in self.memory:
             type = memory_type(tensor.type, what, _place(op))
+            home = self.homes.get(tensor)
+            if home is not None:
+                view = ViewOp(self.place(home.join.result, "a join", home.join), type, home.offset)
+                self.keep(tensor, view, view.result, op.location)
+                return view.result
             alloc = AllocOp(memory_bytes(type), type, ALIGNMENT)
             self.keep(tensor, alloc, alloc.result, op.location)
         return self.memory[tensor]
@@ -338,14 +344,12 @@ class Bufferizer:
 
 def _made_here(tensor: SSAValue) -> bool:
     """Whether an operation makes the tensor that may be told where to put it."""
-    return isinstance(tensor.owner, LaunchOp | HostOp | IfOp | WhileOp)
+    return isinstance(tensor.owner, LaunchOp | HostOp | JoinOp | IfOp | WhileOp)
 
 
 def viewed_whole(tensor: SSAValue) -> SSAValue | None:
     """The launch result whose bytes are exactly those of `tensor`, seen through views; None when there is none."""
-    root = tensor
-    while isinstance(root.owner, ViewOp):
-        root = root.owner.source
+    root = root_of(tensor)
     if not _made_here(root):
         return None
     # every view lies inside its source, so one that is as large as the root starts at its byte 0

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
-from gecc.dialects.tile import ViewOp, WeightOp
+from gecc.dialects.tile import JoinOp, ViewOp, WeightOp
 from gecc.errors import PassError
 from gecc.memory import EFFORTS
 from gecc.passes.tile._graph_memory import GraphMemory, graph_memory
@@ -129,7 +129,7 @@ def _candidates(memory: GraphMemory, state: _State) -> Sequence[int]:
 
 
 def _arrange(block: Block, order: Sequence[Operation]) -> None:
-    """Move the operations of a block into this order; weights and views come right before their first use."""
+    """Move the operations of a block into this order; weights, views and joins come right before their first use."""
     last = block.last_op
     terminator = last if last is not None and last.has_trait(IsTerminator) else None
     placed: set[Operation] = set()
@@ -140,7 +140,7 @@ def _arrange(block: Block, order: Sequence[Operation]) -> None:
             return
         for value in _used(op):
             owner = value.owner
-            if isinstance(owner, WeightOp | ViewOp) and owner.parent is block:
+            if isinstance(owner, WeightOp | ViewOp | JoinOp) and owner.parent is block:
                 put(owner)
         placed.add(op)
         op.detach()

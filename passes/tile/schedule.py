@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from gecc.dialects.tile import AllocOp
-from gecc.memory.problem import align_up
 from gecc.passes.tile._liveness import Lifetime, Step, graph_functions, lifetimes, steps_of, takeover
 
 
@@ -56,14 +55,12 @@ class TileSchedule(ModulePass):
 def merge_phases(steps: Sequence[Step], slack: int = 0) -> list[list[Step]]:
     """Groups neighbouring independent launches as long as the most bytes alive at once grow by `slack` percent at most."""
     limit = max(live_bytes([[s] for s in steps]), default=0) * (100 + slack) // 100
-    life = lifetimes([[s] for s in steps])
-    born = {root: span.first for root, span in life.items()}
-    dies = {root: span.last for root, span in life.items()}
-    births: dict[int, list[AllocOp]] = {}
-    for root, number in born.items():
-        births.setdefault(number, []).append(root)
+    births: dict[int, list[_Part]] = {}
+    for root, stretches in lifetimes([[s] for s in steps]).items():
+        for life in stretches:
+            births.setdefault(life.first, []).append((root, life))
     phases: list[list[Step]] = []
-    alive: list[AllocOp] = []  # buffers alive in the last phase
+    alive: list[_Part] = []  # what is alive in the last phase
     start = 0
     for number, step in enumerate(steps):
         fresh = births.get(number, [])
@@ -71,55 +68,46 @@ def merge_phases(steps: Sequence[Step], slack: int = 0) -> list[list[Step]]:
         if (
             phases
             and not any(step.depends_on(other) for other in phases[-1])
-            and _joint_bytes([*phases[-1], step], joint, start, number, born, dies) <= limit
+            and _joint_bytes([*phases[-1], step], joint, start, number) <= limit
         ):
             phases[-1].append(step)
             alive = joint
         else:
             phases.append([step])
-            alive = [root for root in alive if dies[root] >= number] + fresh
+            alive = [(root, life) for root, life in alive if life.last >= number] + fresh
             start = number
     return phases
 
 
-def _joint_bytes(
-    phase: Sequence[Step],
-    alive: Sequence[AllocOp],
-    start: int,
-    end: int,
-    born: dict[AllocOp, int],
-    dies: dict[AllocOp, int],
-) -> int:
+_Part = tuple[AllocOp, Lifetime]
+"""A stretch of bytes of a buffer."""
+
+
+def _joint_bytes(phase: Sequence[Step], alive: Sequence[_Part], start: int, end: int) -> int:
     """Bytes alive in a phase of the launches `start`..`end`, with memory taken over in place counted once."""
-    life = {r: Lifetime(0 if born[r] >= start else -1, 0 if dies[r] <= end else 1) for r in alive}
+    joint: dict[AllocOp, list[Lifetime]] = {}
+    for root, life in sorted(alive, key=lambda part: part[1].start):
+        first, last = 0 if life.first >= start else -1, 0 if life.last <= end else 1
+        joint.setdefault(root, []).append(Lifetime(life.start, life.stop, first, last))
     for step in phase:
         for access in (*step.reads, *step.writes):
-            if isinstance(access.root, AllocOp) and step not in life[access.root].touched_last:
-                life[access.root].touched_last.append(step)
-    total = sum(_footprint(root) for root in alive)
-    for step in phase:
-        if (found := takeover(step, 0, life)) is not None:
-            total -= _footprint(found.taker)
-    return total
+            for life in joint.get(access.root, ()) if isinstance(access.root, AllocOp) else ():
+                if life.start < access.stop and access.offset < life.stop and step not in life.touched_last:
+                    life.touched_last.append(step)
+    saved = sum(found.bytes for step in phase if (found := takeover(step, 0, joint)) is not None)
+    return sum(life.size for _, life in alive) - saved
 
 
 def live_bytes(phases: Sequence[Sequence[Step]]) -> list[int]:
     """Bytes alive in each phase, with memory taken over in place counted once."""
     life = lifetimes(phases)
     change = [0] * (len(phases) + 1)
-    for root, span in life.items():
-        change[span.first] += _footprint(root)
-        change[span.last + 1] -= _footprint(root)
+    for part in (part for stretches in life.values() for part in stretches):
+        change[part.first] += part.size
+        change[part.last + 1] -= part.size
     total, live = [], 0
     for number, phase in enumerate(phases):
         live += change[number]
-        saved = 0
-        for step in phase:
-            if (found := takeover(step, number, life)) is not None:
-                saved += _footprint(found.taker)
+        saved = sum(found.bytes for step in phase if (found := takeover(step, number, life)) is not None)
         total.append(live - saved)
     return total
-
-
-def _footprint(root: AllocOp) -> int:
-    return align_up(root.bytes.value.data, root.alignment.value.data)

@@ -94,9 +94,10 @@ class _Builder:
     def root(self, value: SSAValue) -> tuple[SSAValue, int]:
         """The memory that a view is part of, and its byte offset there."""
         offset = 0
-        while isinstance(op := value.owner, tile.ViewOp):
-            offset += op.offset.value.data
-            value = op.source
+        while isinstance(op := value.owner, tile.ViewOp | tile.JoinOp):
+            if isinstance(op, tile.ViewOp):
+                offset += op.offset.value.data
+            value = op.source if isinstance(op, tile.ViewOp) else op.parts[0]
         return value, offset
 
     def operand(self, value: SSAValue) -> Operand:
@@ -105,22 +106,19 @@ class _Builder:
         return Operand(place.space, place.offset + offset, _bytes(value.type), place.index)
 
     def source(self, value: SSAValue) -> Source | None:
-        """Where a value that a launch reads comes from; a view becomes a Reshape or Slice node of its own."""
-        if value not in self.sources and isinstance(op := value.owner, tile.ViewOp):
-            inner = self.source(op.source)
-            whole = op.offset.value.data == 0 and _bytes(op.source.type) == _bytes(value.type)
+        """Where a value that a launch reads comes from; a view becomes a Reshape or Slice node of its own, a join a Concat."""
+        if value not in self.sources and isinstance(op := value.owner, tile.ViewOp | tile.JoinOp):
+            if isinstance(op, tile.ViewOp):
+                inner = (self.source(op.source),)
+                whole = op.offset.value.data == 0 and _bytes(op.source.type) == _bytes(value.type)
+                kind = "Reshape" if whole else "Slice"
+            else:
+                inner, kind = tuple(self.source(part) for part in op.parts), "Concat"
             desc = TensorDesc(*self.describe(value), self.operand(value))
             names = location_names(op)
-            self.nodes.append(
-                GraphNode(
-                    (names[0] if names else f"view_{len(self.nodes)}") + self.suffix,
-                    "Reshape" if whole else "Slice",
-                    (inner,),
-                    (desc,),
-                    names,
-                    self.marks,
-                )
-            )
+            name = names[0] if names else f"view_{len(self.nodes)}"
+            name = self.unique(name + self.suffix) if kind == "Concat" else name + self.suffix
+            self.nodes.append(GraphNode(name, kind, inner, (desc,), names, self.marks))
             self.sources[value] = Source("node", len(self.nodes) - 1)
         return self.sources[value]
 
@@ -238,6 +236,12 @@ class _Builder:
                 case tile.Jump():
                     self.jump(op, self.phase(op))
                     continue
+                case tile.JoinOp():
+                    joined = self.source(op.result)
+                    base, _ = self.root(op.result)
+                    if _bytes(base.type) == _bytes(op.result.type):
+                        self.sources[base] = joined
+                    continue
                 case _:
                     continue
             self.tasks.append(task)
@@ -247,17 +251,23 @@ class _Builder:
         inputs = tuple(self.source(v) for v in op.inputs)
         onnx = location_names(op)
         name = (onnx[-1] if onnx else op.label.data) + self.suffix
-        count = self.names_used.get(name, 0)
-        self.names_used[name] = count + 1
         outs = tuple(TensorDesc(*self.describe(v), None if v in self.slots else self.operand(v)) for v in op.outputs)
-        unique = name if count == 0 else f"{name}_{count}"
-        self.nodes.append(GraphNode(unique, op.label.data, inputs, outs, onnx, {**(attrs or {}), **self.marks}))
+        self.nodes.append(
+            GraphNode(self.unique(name), op.label.data, inputs, outs, onnx, {**(attrs or {}), **self.marks})
+        )
         node = len(self.nodes) - 1
         for number, value in enumerate(op.outputs):
             self.sources[value] = Source("node", node, number)
             base, _ = self.root(value)
-            self.sources.setdefault(base, Source("node", node, number))
+            if _bytes(base.type) == _bytes(value.type):  # else it is one of those that a join brings together
+                self.sources.setdefault(base, Source("node", node, number))
         return node
+
+    def unique(self, name: str) -> str:
+        """`name`, with a number when a node has it already."""
+        count = self.names_used.get(name, 0)
+        self.names_used[name] = count + 1
+        return name if count == 0 else f"{name}_{count}"
 
     def host_value(self, value: SSAValue) -> HostValue:
         """An argument of a host call."""

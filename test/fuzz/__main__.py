@@ -19,13 +19,16 @@ from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from test.fuzz.bases import Base, bases
+from test.fuzz.bases import Base, bases, portable_bases
 from test.fuzz.check import check
 from test.fuzz.files import Parts
+from test.fuzz.kernels import portable_mutants
 from test.fuzz.mutate import cuts, mutants
 
 CHUNK = 500
 """Mutants that a worker makes of one base with one seed."""
+PORTABLE_CHUNK = 40
+"""The same of a portable base: kernels are compiled, which takes longer."""
 CPU_SECONDS = 1.0
 """What loading and running one small file may take."""
 
@@ -39,9 +42,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cuts", action="store_true", help="cut the smallest file at every length, too")
     parser.add_argument("--keep", type=Path, default=Path("fuzz-findings"), help="folder for what is found")
+    parser.add_argument("--portable", action="store_true", help="portable files: kernels are changed and compiled")
     args = parser.parse_args(argv)
-    files = bases()
-    work = [(n % len(files), args.seed * 1_000_003 + n, CHUNK) for n in range(-(-args.count // CHUNK))]
+    files = portable_bases() if args.portable else bases()
+    chunk = PORTABLE_CHUNK if args.portable else CHUNK
+    work = [(n % len(files), args.seed * 1_000_003 + n, chunk) for n in range(-(-args.count // chunk))]
     if args.cuts:
         smallest = min(range(len(files)), key=lambda i: len(files[i].data))
         work.append((smallest, -1, 0))
@@ -103,7 +108,8 @@ def _worker(base: Base, seed: int, count: int, pipe: Connection) -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     counts: Counter[str] = Counter()
     parts = Parts.of(base.data)
-    source = cuts(parts) if seed < 0 else islice(mutants(parts, seed), count)
+    makes = portable_mutants if base.name.startswith("portable") else mutants
+    source = cuts(parts) if seed < 0 else islice(makes(parts, seed), count)
     for number, (what, data) in enumerate(source):
         pipe.send(("next", data))
         signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)

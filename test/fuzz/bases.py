@@ -40,6 +40,16 @@ def bases() -> tuple[Base, ...]:
     return tuple(found)
 
 
+@cache
+def portable_bases() -> tuple[Base, ...]:
+    """Portable files. None jumps: tasks that jump back for ever are a run, too, which a test cannot wait for."""
+    made = {name: pair for name, pair in models().items() if name in ("product", "image", "rows")}
+    return tuple(
+        Base(f"portable {name}", api.compile(model, kernels="portable").to_bytes(), feeds)
+        for name, (model, feeds) in made.items()
+    )
+
+
 def models() -> dict[str, tuple[onnx.ModelProto, dict[str, Any]]]:
     """The models of the files, with inputs."""
     rng = np.random.default_rng(0)

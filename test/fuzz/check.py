@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import tempfile
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from gecc.codegen.cache import ObjectCache
+from gecc.codegen.portable import compile_model
 from gecc.errors import GeccError, KernelError
 from gecc.om.gears import gear_count, in_gear
 from gecc.om.reader import from_bytes
-from gecc.om.records import IoDesc
+from gecc.om.records import IoDesc, OmModel
 from gecc.runtime.executor import SUPPORTED_ABIS, Executor
 from gecc.runtime.inputs import NUMPY_DTYPES
 from gecc.runtime.pages import Pages
+
+MAX_STEPS = 1 << 22
+"""Steps that kernels of a portable model may take in a call."""
 
 Outcome = Literal["refused", "failed", "ran"]
 
@@ -36,7 +44,7 @@ def check(data: bytes, feeds: dict[str, Any], *, ranks: int = 1) -> Outcome:
         sizes = [model.arena_bytes, model.scratch_bytes, *(io.nbytes for io in (*model.inputs, *model.outputs))]
         if max(sizes) > MAX_BYTES:
             return "refused"
-        executor = Executor(model, threads=ranks, affinity="none", verified=True)
+        executor = Executor(model, threads=ranks, affinity="none", verified=True, compile_kernels=_compile)
     except GeccError:
         return "refused"
     with executor:
@@ -60,6 +68,16 @@ def _run(executor: Executor, feeds: dict[str, Any], gear: int) -> Outcome:
     finally:
         for pages in fences:
             pages.close()
+
+
+@cache
+def _objects() -> tempfile.TemporaryDirectory[str]:
+    """A folder for compiled kernels: those that mutants share are compiled once, none goes to the user's cache."""
+    return tempfile.TemporaryDirectory(prefix="gecc-fuzz-")
+
+
+def _compile(model: OmModel, where: str) -> OmModel:
+    return compile_model(model, where, store=ObjectCache(Path(_objects().name)), max_steps=MAX_STEPS)
 
 
 def fenced(io: IoDesc, value: Any, fences: list[Pages]) -> Any:

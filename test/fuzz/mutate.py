@@ -37,7 +37,7 @@ def mutants(base: Parts, seed: int) -> Iterator[tuple[str, bytes]]:
     """Endless mutants of a file with what was done to them, the same for a seed."""
     rng = random.Random(seed)
     good = base.sealed()
-    in_parts = (_message, _message, _message, _arguments, _arguments, _partition)
+    in_parts = (change_message, change_message, change_message, change_arguments, change_arguments, _partition)
     whole = (_container, _cut, _flip)
     while True:
         if rng.random() < 0.3:
@@ -48,7 +48,7 @@ def mutants(base: Parts, seed: int) -> Iterator[tuple[str, bytes]]:
         parts = base.copy()
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
             how(parts, rng)
-        yield how.__name__[1:], parts.sealed()
+        yield how.__name__.removeprefix("_"), parts.sealed()
 
 
 def cuts(base: Parts) -> Iterator[tuple[str, bytes]]:
@@ -63,7 +63,7 @@ def cuts(base: Parts) -> Iterator[tuple[str, bytes]]:
 # ------------------------------------------------------------------------------------------------------------ messages
 
 
-def _message(parts: Parts, rng: random.Random) -> None:
+def change_message(parts: Parts, rng: random.Random) -> None:
     """Change a field somewhere in MODEL_DEF or TASK_INFO."""
     kind, form = rng.choice(sorted(messages().items()))
     message: Any = form()
@@ -182,7 +182,7 @@ def _bytes(value: bytes, rng: random.Random) -> bytes:
     return bytes(data)
 
 
-def _arguments(parts: Parts, rng: random.Random) -> None:
+def change_arguments(parts: Parts, rng: random.Random) -> None:
     """Change a word of a task's argument block: a space, an offset, a size, a parameter, a label."""
     kind = int(PartitionType.TASK_INFO)
     form: Any = messages()[kind]()

@@ -11,6 +11,8 @@ from __future__ import annotations
 import resource
 from collections.abc import Mapping
 
+from xdsl.utils.exceptions import VerifyException
+
 from gecc.codegen.emit import kernel_ir
 from gecc.codegen.link import link
 from gecc.codegen.portable.admit import admit, first_written
@@ -69,6 +71,8 @@ def main() -> None:
             answer, code = compile_text(compiler, header, payload.decode())
         except GeccError as error:
             write_frame(answers, {"error": error.message}, b"")
+        except VerifyException as error:  # a number that constants come to and that no number of its type is
+            write_frame(answers, {"error": f"the kernel has no meaning: {error}"}, b"")
         except RecursionError:
             write_frame(answers, {"error": "the kernel is nested too deeply"}, b"")
         except MemoryError:

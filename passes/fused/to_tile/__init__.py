@@ -19,6 +19,7 @@ from gecc.passes.fused.choose_tilings import is_depthwise
 from gecc.passes.fused.to_tile.depthwise import lower_depthwise
 from gecc.passes.fused.to_tile.gemm import lower_product
 from gecc.passes.fused.to_tile.generic import lower_generic
+from gecc.passes.fused.to_tile.joins import RangeJoin
 from gecc.passes.fused.to_tile.kernel import KernelWriter
 from gecc.passes.fused.to_tile.launch import Lowered
 from gecc.passes.fused.to_tile.ranges import RangeCopy
@@ -257,5 +258,6 @@ class ToTile(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = host() if self.target == "host" else load(self.target)
         apply_patterns(op, [ChannelsLast(), EqualBatches(), WidenIntegers()], ctx=ctx)
+        apply_patterns(op, [RangeJoin()], ctx=ctx)
         apply_patterns(op, [RangeCopy()], ctx=ctx)
         apply_patterns(op, [LaunchKernel(op, target), Constant(), View(), HostCall(), Control()], ctx=ctx)

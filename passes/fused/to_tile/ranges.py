@@ -65,7 +65,7 @@ def _is_panel(value: SSAValue) -> bool:
         match use.operation:
             case fused.MatmulOp() | fused.ConvOp() if use.index != 1:
                 continue
-            case fused.GenericOp() | fused.SoftmaxOp() | fused.NormOp() | ReturnOp():
+            case fused.GenericOp() | fused.SoftmaxOp() | fused.NormOp() | tile.JoinOp() | ReturnOp():
                 continue
             case fused.ViewOp() | tile.ViewOp() as view if not _is_panel(view.results[0]):
                 continue

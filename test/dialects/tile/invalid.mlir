@@ -181,3 +181,38 @@ func.func @main() {
   %a = tile.alloc bytes 16 align 64 offset 32 : memref<4xf32>
   func.return
 }
+
+// -----
+// CHECK: tile.join: no parts, expected at least one
+func.func @main() {
+  %j = "tile.join"() : () -> tensor<0xf32>
+  func.return
+}
+
+// -----
+// CHECK: tile.join: tensor<4xf32>, memref<4xf32>, tensor<8xf32>: all must be tensors or all memrefs
+func.func @main(%x: tensor<4xf32>, %y: memref<4xf32>) {
+  %j = tile.join %x, %y : tensor<4xf32>, memref<4xf32> -> tensor<8xf32>
+  func.return
+}
+
+// -----
+// CHECK: tile.join: tensor<4xf32>, tensor<4xi32>, tensor<8xf32>: all must have the same elements
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xi32>) {
+  %j = tile.join %x, %y : tensor<4xf32>, tensor<4xi32> -> tensor<8xf32>
+  func.return
+}
+
+// -----
+// CHECK: tile.join: tensor<?xf32>, tensor<8xf32>: the shapes must be static
+func.func @main(%x: tensor<?xf32>) {
+  %j = tile.join %x : tensor<?xf32> -> tensor<8xf32>
+  func.return
+}
+
+// -----
+// CHECK: tile.join: parts of 7 elements, expected the 8 of tensor<8xf32>
+func.func @main(%x: tensor<4xf32>, %y: tensor<3xf32>) {
+  %j = tile.join %x, %y : tensor<4xf32>, tensor<3xf32> -> tensor<8xf32>
+  func.return
+}

@@ -39,6 +39,8 @@
 // CHECK-NEXT:     %w = tile.weight dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32> -> tensor<2xf32>
 // CHECK-NEXT:     %y = tile.launch @row "Relu" ins(%x, %w : tensor<4x8xf32>, tensor<2xf32>) params [1, 2] blocks 3 scratch 64 inplace [0] -> tensor<4x8xf32>
 // CHECK-NEXT:     %v = tile.view %y offset 0 : tensor<4x8xf32> -> tensor<32xf32>
+// CHECK-NEXT:     %j = tile.join %w, %v : tensor<2xf32>, tensor<32xf32> -> tensor<34xf32>
+// CHECK-NEXT:     %k = tile.join %j copied : tensor<34xf32> -> tensor<2x17xf32>
 // CHECK-NEXT:     func.return %v : tensor<32xf32>
 // CHECK-NEXT:   }
 // CHECK-NEXT:   func.func @buffers() {
@@ -47,6 +49,7 @@
 // CHECK-NEXT:     %a = tile.alloc bytes 16 align 64 : memref<4xf32>
 // CHECK-NEXT:     %b = tile.alloc bytes 16 align 16 offset 32 : memref<4xf32>
 // CHECK-NEXT:     %v = tile.view %b offset 8 : memref<4xf32> -> memref<2xf32>
+// CHECK-NEXT:     %j = tile.join %b, %v : memref<4xf32>, memref<2xf32> -> memref<6xf32>
 // CHECK-NEXT:     tile.launch @k "A" ins() outs(%a, %b : memref<4xf32>, memref<4xf32>) params [] blocks 0 scratch 0 inplace [] phase 7
 // CHECK-NEXT:     tile.launch @k "B" ins(%x, %v : memref<4xf32>, memref<2xf32>) outs(%y : memref<2xf32>) params [] blocks 1 scratch 0 inplace []
 // CHECK-NEXT:     func.return
@@ -90,6 +93,8 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<32xf32> {
   %w = tile.weight dense<[1.0, 2.0]> : tensor<2xf32> -> tensor<2xf32>
   %y = tile.launch @row "Relu" ins(%x, %w : tensor<4x8xf32>, tensor<2xf32>) params [1, 2] blocks 3 scratch 64 inplace [0] -> tensor<4x8xf32>
   %v = tile.view %y offset 0 : tensor<4x8xf32> -> tensor<32xf32>
+  %j = tile.join %w, %v : tensor<2xf32>, tensor<32xf32> -> tensor<34xf32>
+  %k = tile.join %j copied : tensor<34xf32> -> tensor<2x17xf32>
   func.return %v : tensor<32xf32>
 }
 func.func @buffers() {
@@ -98,6 +103,7 @@ func.func @buffers() {
   %a = tile.alloc bytes 16 align 64 : memref<4xf32>
   %b = tile.alloc bytes 16 align 16 offset 32 : memref<4xf32>
   %v = tile.view %b offset 8 : memref<4xf32> -> memref<2xf32>
+  %j = tile.join %b, %v : memref<4xf32>, memref<2xf32> -> memref<6xf32>
   tile.launch @k "A" ins() outs(%a, %b : memref<4xf32>, memref<4xf32>) params [] blocks 0 scratch 0 inplace [] phase 7
   tile.launch @k "B" ins(%x, %v : memref<4xf32>, memref<2xf32>) outs(%y : memref<2xf32>) params [] blocks 1 scratch 0 inplace []
   func.return

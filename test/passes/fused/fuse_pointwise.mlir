@@ -132,3 +132,29 @@ func.func @epilogue_first(%x: tensor<64x5xf32>, %w: tensor<5x5xf32>) -> (tensor<
   %3 = ge.Exp(%1) : (tensor<64x5xf32>) -> tensor<64x5xf32>
   func.return %2, %3 : tensor<64x5xf32>, tensor<64x5xf32>
 }
+
+// Neither into a Concat whose parts will be made where they lie in it, nor such a Concat into its user; into one along another
+// axis, which copies, both.
+// CHECK-LABEL: func.func @joined(
+// CHECK-NEXT:    %a = fused.generic "Relu"(%x)
+// CHECK:         %b = fused.generic "Exp"(%x)
+// CHECK:         %c = fused.generic "Concat"(%a, %b)
+// CHECK:         %d = fused.generic "Tanh"(%c)
+func.func @joined(%x: tensor<20x20xf32>) -> tensor<40x20xf32> {
+  %a = ge.Relu(%x) : (tensor<20x20xf32>) -> tensor<20x20xf32>
+  %b = ge.Exp(%x) : (tensor<20x20xf32>) -> tensor<20x20xf32>
+  %c = ge.Concat(%a, %b) axis 0 : (tensor<20x20xf32>, tensor<20x20xf32>) -> tensor<40x20xf32>
+  %d = ge.Tanh(%c) : (tensor<40x20xf32>) -> tensor<40x20xf32>
+  func.return %d : tensor<40x20xf32>
+}
+
+// CHECK-LABEL: func.func @copied(
+// CHECK-NOT:     "Relu"
+// CHECK:         %d = fused.generic "{{.*}}ConcatTanh"
+func.func @copied(%x: tensor<20x20xf32>) -> tensor<20x40xf32> {
+  %a = ge.Relu(%x) : (tensor<20x20xf32>) -> tensor<20x20xf32>
+  %b = ge.Abs(%x) : (tensor<20x20xf32>) -> tensor<20x20xf32>
+  %c = ge.Concat(%a, %b) axis 1 : (tensor<20x20xf32>, tensor<20x20xf32>) -> tensor<20x40xf32>
+  %d = ge.Tanh(%c) : (tensor<20x40xf32>) -> tensor<20x40xf32>
+  func.return %d : tensor<20x40xf32>
+}

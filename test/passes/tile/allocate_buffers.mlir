@@ -91,15 +91,17 @@ func.func @shared_in_phase() {
 
 // -----
 
-// Two halves of %a may each be overwritten, but not at one place; a single half at an aligned byte is taken over.
-// CHECK: inplace = 1 : i64
+// Half of a buffer is taken over, the other half is free from then on: %c lies there. What a third view reads of both
+// halves, at another place, may not be overwritten ("D"); nor may a half be by something that starts at no aligned byte ("F").
+// CHECK: {tile.memory = {arena = 192 : i64, lower_bound = 192 : i64, sum = 448 : i64, buffers = 5 : i64, inplace = 1 : i64
 // CHECK:         %a = tile.alloc bytes 128 align 64 offset [[A:.*]] :
-// CHECK-NOT:     %b = {{.*}} offset [[A]] :
-// CHECK:         %c = tile.alloc bytes 128 align 64 offset [[C:.*]] :
-// CHECK-NEXT:    tile.launch @k "C"
+// CHECK:         %b = tile.alloc bytes 64 align 64 offset [[A]] :
+// CHECK:         %c = tile.alloc bytes 128 align 64 offset 64 :
+// CHECK:         %d = tile.alloc bytes 64 align 64 offset 0 :
+// CHECK:         %f = tile.alloc bytes 48 align 64 offset 64 :
 func.func @halves() {
   %x = tile.input 0 : memref<32xf32>
-  %y = tile.output 0 : memref<16xf32>
+  %y = tile.output 0 : memref<12xf32>
   %a = tile.alloc bytes 128 align 64 : memref<32xf32>
   tile.launch @k "A" ins(%x : memref<32xf32>) outs(%a : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 0
   %lower = tile.view %a offset 0 : memref<32xf32> -> memref<16xf32>
@@ -108,10 +110,41 @@ func.func @halves() {
   tile.launch @k "B" ins(%lower, %upper : memref<16xf32>, memref<16xf32>) outs(%b : memref<16xf32>) params [] blocks 1 scratch 0 inplace [0, 1] phase 1
   %c = tile.alloc bytes 128 align 64 : memref<32xf32>
   tile.launch @k "C" ins(%b : memref<16xf32>) outs(%c : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 2
-  %half = tile.view %c offset 64 : memref<32xf32> -> memref<16xf32>
+  %first = tile.view %c offset 0 : memref<32xf32> -> memref<16xf32>
+  %middle = tile.view %c offset 32 : memref<32xf32> -> memref<16xf32>
   %d = tile.alloc bytes 64 align 64 : memref<16xf32>
-  tile.launch @k "D" ins(%half : memref<16xf32>) outs(%d : memref<16xf32>) params [] blocks 1 scratch 0 inplace [0] phase 3
-  tile.launch @k "E" ins(%d : memref<16xf32>) outs(%y : memref<16xf32>) params [] blocks 1 scratch 0 inplace [0] phase 4
+  tile.launch @k "D" ins(%first, %middle : memref<16xf32>, memref<16xf32>) outs(%d : memref<16xf32>) params [] blocks 1 scratch 0 inplace [0, 1] phase 3
+  tile.launch @k "E" ins(%c, %d : memref<32xf32>, memref<16xf32>) outs(%y : memref<12xf32>) params [] blocks 1 scratch 0 inplace [] phase 4
+  %tail = tile.view %d offset 16 : memref<16xf32> -> memref<12xf32>
+  %f = tile.alloc bytes 48 align 64 : memref<12xf32>
+  tile.launch @k "F" ins(%tail : memref<12xf32>) outs(%f : memref<12xf32>) params [] blocks 1 scratch 0 inplace [0] phase 5
+  tile.launch @k "G" ins(%f : memref<12xf32>) outs(%y : memref<12xf32>) params [] blocks 1 scratch 0 inplace [] phase 6
+  func.return
+}
+
+// -----
+
+// A joined buffer is alive part by part: %early lies where the second part is written when %early has died, and the first
+// part took over %a. Between the launches that write it no byte of a part may be another's.
+// CHECK: {tile.memory = {arena = 128 : i64, lower_bound = 128 : i64, sum = 256 : i64, buffers = 3 : i64, inplace = 1 : i64
+// CHECK:         %a = tile.alloc bytes 64 align 64 offset 0 :
+// CHECK:         %j = tile.alloc bytes 128 align 64 offset 0 :
+// CHECK:         %early = tile.alloc bytes 64 align 64 offset 64 :
+func.func @joined() {
+  %x = tile.input 0 : memref<16xf32>
+  %y = tile.output 0 : memref<32xf32>
+  %a = tile.alloc bytes 64 align 64 : memref<16xf32>
+  tile.launch @k "A" ins(%x : memref<16xf32>) outs(%a : memref<16xf32>) params [] blocks 1 scratch 0 inplace [] phase 0
+  %j = tile.alloc bytes 128 align 64 : memref<32xf32>
+  %first = tile.view %j offset 0 : memref<32xf32> -> memref<16xf32>
+  tile.launch @k "First" ins(%a : memref<16xf32>) outs(%first : memref<16xf32>) params [] blocks 1 scratch 0 inplace [0] phase 1
+  %early = tile.alloc bytes 64 align 64 : memref<16xf32>
+  tile.launch @k "Early" ins(%first : memref<16xf32>) outs(%early : memref<16xf32>) params [] blocks 1 scratch 0 inplace [] phase 2
+  tile.launch @k "Use" ins(%early : memref<16xf32>) outs(%y : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 3
+  %second = tile.view %j offset 64 : memref<32xf32> -> memref<16xf32>
+  tile.launch @k "Second" ins(%x : memref<16xf32>) outs(%second : memref<16xf32>) params [] blocks 1 scratch 0 inplace [] phase 4
+  %whole = tile.join %first, %second : memref<16xf32>, memref<16xf32> -> memref<32xf32>
+  tile.launch @k "Last" ins(%whole : memref<32xf32>) outs(%y : memref<32xf32>) params [] blocks 1 scratch 0 inplace [] phase 5
   func.return
 }
 

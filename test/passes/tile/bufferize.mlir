@@ -110,3 +110,91 @@ func.func @empty(%x: tensor<f32>, %e: tensor<4x0xf32>) -> (tensor<f32>, tensor<4
   %1 = tile.launch @b "B" ins(%0 : tensor<0x4xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<f32>
   func.return %1, %e : tensor<f32>, tensor<4x0xf32>
 }
+
+// -----
+
+// Parts of a join are made where they lie in it: through views, and a join in a join. Inputs are copied there, and so is a
+// tensor for the second time that it is a part.
+// CHECK-LABEL: func.func @joined()
+// CHECK:         %x = tile.input 0 : memref<4xf32>
+// CHECK:         %j = tile.alloc bytes 64 align 64 : memref<16xf32>
+// CHECK-NEXT:    [[I:%.*]] = tile.view %j offset 0 : memref<16xf32> -> memref<8xf32>
+// CHECK-NEXT:    %a = tile.view [[I]] offset 16 : memref<8xf32> -> memref<2x2xf32>
+// CHECK-NEXT:    tile.launch @k "A" {{.*}} outs(%a : memref<2x2xf32>)
+// CHECK-NEXT:    [[V:%.*]] = tile.view %a offset 0 : memref<2x2xf32> -> memref<4xf32>
+// CHECK-NEXT:    [[P:%.*]] = tile.view [[I]] offset 0 : memref<8xf32> -> memref<4xf32>
+// CHECK-NEXT:    tile.launch @copy_f32 "Concat" ins(%x : memref<4xf32>) outs([[P]] : memref<4xf32>) params [4, 16384] blocks 1
+// CHECK-NEXT:    [[J:%.*]] = tile.join [[P]], [[V]] : memref<4xf32>, memref<4xf32> -> memref<8xf32>
+// CHECK-NEXT:    %b = tile.view %j offset 32 : memref<16xf32> -> memref<4xf32>
+// CHECK-NEXT:    tile.launch @k "B" ins([[J]] : memref<8xf32>) outs(%b : memref<4xf32>)
+// CHECK-NEXT:    [[Q:%.*]] = tile.view %j offset 48 : memref<16xf32> -> memref<4xf32>
+// CHECK-NEXT:    tile.launch @copy_f32 "Concat" ins(%b : memref<4xf32>) outs([[Q]] : memref<4xf32>)
+// CHECK-NEXT:    [[K:%.*]] = tile.join [[J]], %b, [[Q]] : memref<8xf32>, memref<4xf32>, memref<4xf32> -> memref<16xf32>
+// CHECK-NEXT:    tile.launch @k "Y" ins([[K]] : memref<16xf32>)
+func.func @joined(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = tile.launch @k "A" ins(%x : tensor<4xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<2x2xf32>
+  %v = tile.view %a offset 0 : tensor<2x2xf32> -> tensor<4xf32>
+  %i = tile.join %x, %v : tensor<4xf32>, tensor<4xf32> -> tensor<8xf32>
+  %b = tile.launch @k "B" ins(%i : tensor<8xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<4xf32>
+  %j = tile.join %i, %b, %b : tensor<8xf32>, tensor<4xf32>, tensor<4xf32> -> tensor<16xf32>
+  %y = tile.launch @k "Y" ins(%j : tensor<16xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+
+// -----
+
+// A joined graph output is made in the caller's memory, part by part.
+// CHECK-LABEL: func.func @returned()
+// CHECK:         [[Y:%.*]] = tile.output 0 : memref<8xf32>
+// CHECK-NEXT:    %a = tile.view [[Y]] offset 0 : memref<8xf32> -> memref<4xf32>
+// CHECK-NEXT:    tile.launch @k "A" {{.*}} outs(%a : memref<4xf32>)
+// CHECK-NEXT:    %b = tile.view [[Y]] offset 16 : memref<8xf32> -> memref<4xf32>
+// CHECK-NEXT:    tile.launch @k "B" ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
+// CHECK-NEXT:    tile.join %a, %b : memref<4xf32>, memref<4xf32> -> memref<8xf32>
+func.func @returned(%x: tensor<4xf32>) -> tensor<8xf32> {
+  %a = tile.launch @k "A" ins(%x : tensor<4xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<4xf32>
+  %b = tile.launch @k "B" ins(%a : tensor<4xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<4xf32>
+  %j = tile.join %a, %b : tensor<4xf32>, tensor<4xf32> -> tensor<8xf32>
+  func.return %j : tensor<8xf32>
+}
+
+// -----
+
+// Near misses, all copied: part of a tensor (%h), a tensor that is a graph output (%b), one that another join has (%c), what a
+// kernel reads as panels (%p), what the host makes (%n), parts of a join marked so (%d). Nothing is copied of no elements (%e).
+// CHECK-LABEL: func.func @apart()
+// CHECK:         %h = tile.view %a offset 16 : memref<8xf32> -> memref<4xf32>
+// CHECK:         "Concat" ins(%h : memref<4xf32>) outs([[H:%.*]] : memref<4xf32>)
+// CHECK:         "Concat" ins(%b : memref<4xf32>) outs([[B:%.*]] : memref<4xf32>)
+// CHECK:         tile.join [[H]], [[B]], %c,
+// CHECK:         "Concat" ins(%c : memref<4xf32>) outs([[C:%.*]] : memref<4xf32>)
+// CHECK:         "Concat" ins(%p : memref<1x1x16xf32>) outs([[P:%.*]] : memref<1x1x16xf32>)
+// CHECK:         "Concat" ins(%n : memref<4xf32>) outs([[N:%.*]] : memref<4xf32>)
+// CHECK:         tile.join [[C]], [[P]], [[N]] :
+// CHECK:         "Concat" ins(%d : memref<4xf32>) outs([[D:%.*]] : memref<4xf32>)
+// CHECK:         tile.join [[D]] :
+tile.kernel @product(%l: memref<?xf32>, %r: memref<?xf32>, %y: memref<?xf32>, %blk: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %c = arith.constant 0.0 : f32
+  %fill = tile.fill %c : f32 to vector<1x16xf32>
+  %acc = tile.mma %fill, %l[%zero], %r[%zero] rows %one depth %one outer(%one by %zero, %one by %zero) : vector<1x16xf32>
+  tile.store_tile %acc, %y[%zero] rows %one columns %one (%v: f32, %i: index, %k: index) {
+    tile.yield %v : f32
+  }
+}
+func.func @apart(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<1xf32>) {
+  %a = tile.launch @k "A" ins(%x : tensor<4xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<8xf32>
+  %h = tile.view %a offset 16 : tensor<8xf32> -> tensor<4xf32>
+  %b = tile.launch @k "B" ins(%x : tensor<4xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<4xf32>
+  %c = tile.launch @k "C" ins(%x : tensor<4xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<4xf32>
+  %e = tile.launch @k "E" ins(%x : tensor<4xf32>) params [] blocks 0 scratch 0 inplace [] -> tensor<0xf32>
+  %j = tile.join %h, %b, %c, %e : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<0xf32> -> tensor<12xf32>
+  %p = tile.launch @k "P" ins(%j : tensor<12xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<1x1x16xf32>
+  %n = tile.host "Own" domain "com.acme" opset 1 program <"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", tensor<12xui8>> ins(%p : tensor<1x1x16xf32>) -> tensor<4xf32>
+  %m = tile.join %c, %p, %n : tensor<4xf32>, tensor<1x1x16xf32>, tensor<4xf32> -> tensor<24xf32>
+  %d = tile.launch @k "D" ins(%m : tensor<24xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<4xf32>
+  %o = tile.join %d copied : tensor<4xf32> -> tensor<4xf32>
+  %q = tile.launch @product "Q" ins(%o, %p : tensor<4xf32>, tensor<1x1x16xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<1xf32>
+  func.return %b, %o, %q : tensor<4xf32>, tensor<4xf32>, tensor<1xf32>
+}

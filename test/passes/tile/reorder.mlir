@@ -46,3 +46,37 @@ func.func @outputs(%x: tensor<8xf32>) -> (tensor<1024xf32>, tensor<1024xf32>, te
   %d = tile.launch @k "D" ins(%b : tensor<1024xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<8xf32>
   func.return %a, %b, %c, %d : tensor<1024xf32>, tensor<1024xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// A join costs nothing and takes nothing over: with both parts made in place, 8192 bytes are alive at its end and 4096 before, so
+// the wide tensor of "Big" goes between the parts. The join comes before its first use.
+// CHECK-LABEL: func.func @joined
+// CHECK-NEXT:    "P"
+// CHECK-NEXT:    "Big"
+// CHECK-NEXT:    "Sum"
+// CHECK-NEXT:    "Q"
+// CHECK-NEXT:    tile.join %p, %q :
+// CHECK-NEXT:    "Use"
+func.func @joined(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %p = tile.launch @k "P" ins(%x : tensor<8xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<1024xf32>
+  %q = tile.launch @k "Q" ins(%x : tensor<8xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<1024xf32>
+  %big = tile.launch @k "Big" ins(%p : tensor<1024xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<1024xf32>
+  %j = tile.join %p, %q : tensor<1024xf32>, tensor<1024xf32> -> tensor<2048xf32>
+  %s = tile.launch @k "Sum" ins(%big : tensor<1024xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<8xf32>
+  %u = tile.launch @k "Use" ins(%j, %s : tensor<2048xf32>, tensor<8xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<8xf32>
+  func.return %u : tensor<8xf32>
+}
+
+// A part that is copied is made twice: of 8192 bytes in "P" and its copy one half dies at the join, which must come before "Big".
+// CHECK-LABEL: func.func @copied
+// CHECK:         "P"
+// CHECK-NEXT:    tile.join %p copied :
+// CHECK-NEXT:    "Sum"
+// CHECK-NEXT:    "Big"
+func.func @copied(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %p = tile.launch @k "P" ins(%x : tensor<8xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<1024xf32>
+  %big = tile.launch @k "Big" ins(%x : tensor<8xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<2048xf32>
+  %j = tile.join %p copied : tensor<1024xf32> -> tensor<1024xf32>
+  %s = tile.launch @k "Sum" ins(%j : tensor<1024xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<8xf32>
+  %u = tile.launch @k "Use" ins(%big, %s : tensor<2048xf32>, tensor<8xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<8xf32>
+  func.return %u : tensor<8xf32>
+}

@@ -89,6 +89,30 @@ func.func @through_views() {
 
 // -----
 
+// Launches that write parts of one buffer, or read parts that others do not write, are independent; one byte in common is not.
+// CHECK-LABEL: func.func @parts
+// CHECK:         "A" {{.*}} phase 0
+// CHECK:         "B" {{.*}} phase 0
+// CHECK:         "C" {{.*}} phase 1
+// CHECK:         "D" {{.*}} phase 2
+func.func @parts() {
+  %x = tile.input 0 : memref<8xf32>
+  %y = tile.output 0 : memref<16xf32>
+  %z = tile.output 1 : memref<8xf32>
+  %a = tile.alloc bytes 64 align 64 : memref<16xf32>
+  %lower = tile.view %a offset 0 : memref<16xf32> -> memref<8xf32>
+  %upper = tile.view %a offset 32 : memref<16xf32> -> memref<8xf32>
+  %middle = tile.view %a offset 28 : memref<16xf32> -> memref<8xf32>
+  tile.launch @k "A" ins(%x : memref<8xf32>) outs(%lower : memref<8xf32>) params [] blocks 1 scratch 0 inplace []
+  tile.launch @k "B" ins(%x : memref<8xf32>) outs(%upper : memref<8xf32>) params [] blocks 1 scratch 0 inplace []
+  tile.launch @k "C" ins(%middle : memref<8xf32>) outs(%z : memref<8xf32>) params [] blocks 1 scratch 0 inplace []
+  %whole = tile.join %lower, %upper : memref<8xf32>, memref<8xf32> -> memref<16xf32>
+  tile.launch @k "D" ins(%whole, %z : memref<16xf32>, memref<8xf32>) outs(%y : memref<16xf32>) params [] blocks 1 scratch 0 inplace []
+  func.return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @nothing
 // CHECK-NEXT:    func.return
 func.func @nothing() {

@@ -59,6 +59,37 @@ func.func @main() {
 }
 
 // -----
+// A join is a node without a task; what reads the buffer reads the join, and so does the output that lies in one.
+// CHECK:         [[A:%.*]] = om.node "A" "A"{{.*}} places [#om.mem<arena, 0, 16>]
+// CHECK:         [[B:%.*]] = om.node "B" "B"{{.*}} places [#om.mem<arena, 16, 16>]
+// CHECK:         [[J:%.*]] = om.node "Concat" "view_{{.*}}"([[A]], [[B]] : tensor<4xf32>, tensor<4xf32>) onnx [] places [#om.mem<arena, 0, 32>] -> tensor<8xf32>
+// CHECK:         [[C:%.*]] = om.node "C" "C"([[J]] : tensor<8xf32>) onnx [] places [#om.mem<output 0, 0, 16>]
+// CHECK:         [[D:%.*]] = om.node "D" "D"([[J]] : tensor<8xf32>) onnx [] places [#om.mem<output 0, 16, 16>]
+// CHECK:         [[Y:%.*]] = om.node "Concat" "view_{{.*}}"([[C]], [[D]] : tensor<4xf32>, tensor<4xf32>) onnx [] places [#om.mem<output 0, 0, 32>]
+// CHECK:         om.output "out_0" : tensor<8xf32> = [[Y]] : tensor<8xf32>
+// CHECK-NOT:     om.kernel {{.*}} "Concat"
+builtin.module attributes {tile.memory = {arena = 64 : i64, sum = 64 : i64}} {
+tile.kernel @k(%x: memref<?xf32>, %y: memref<?xf32>, %block: index) {
+}
+func.func @main() attributes {ge.output_names = ["out_0"]} {
+  %x = tile.input 0 : memref<4xf32>
+  %y = tile.output 0 : memref<8xf32>
+  %a = tile.alloc bytes 32 align 64 offset 0 : memref<8xf32>
+  %p = tile.view %a offset 0 : memref<8xf32> -> memref<4xf32>
+  %q = tile.view %a offset 16 : memref<8xf32> -> memref<4xf32>
+  tile.launch @k "A" ins(%x : memref<4xf32>) outs(%p : memref<4xf32>) params [] blocks 1 scratch 0 inplace [] phase 0
+  tile.launch @k "B" ins(%x : memref<4xf32>) outs(%q : memref<4xf32>) params [] blocks 1 scratch 0 inplace [] phase 0
+  %j = tile.join %p, %q : memref<4xf32>, memref<4xf32> -> memref<8xf32>
+  %lower = tile.view %y offset 0 : memref<8xf32> -> memref<4xf32>
+  %upper = tile.view %y offset 16 : memref<8xf32> -> memref<4xf32>
+  tile.launch @k "C" ins(%j : memref<8xf32>) outs(%lower : memref<4xf32>) params [] blocks 1 scratch 0 inplace [] phase 1
+  tile.launch @k "D" ins(%j : memref<8xf32>) outs(%upper : memref<4xf32>) params [] blocks 1 scratch 0 inplace [] phase 1
+  %o = tile.join %lower, %upper : memref<4xf32>, memref<4xf32> -> memref<8xf32>
+  func.return
+}
+}
+
+// -----
 // CHECK: a tile.alloc has no offset
 // CHECK: hint: run tile-allocate-buffers first
 func.func @main() {

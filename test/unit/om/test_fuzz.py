@@ -10,15 +10,39 @@ import pytest
 from gecc.errors import OmError
 from gecc.om.reader import from_bytes
 from test.fuzz.__main__ import main
-from test.fuzz.bases import bases
+from test.fuzz.bases import bases, portable_bases
 from test.fuzz.check import check
 from test.fuzz.files import Parts
+from test.fuzz.kernels import bind, portable_mutants
 from test.fuzz.mutate import mutants
 
 
 def test_mutants_end_in_an_error_in_words_or_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code = main(["--count", "40000", "--seconds", "25", "--jobs", "2", "--cuts", "--keep", str(tmp_path)])
     assert code == 0, capfd.readouterr().out
+
+
+def test_mutants_of_kernels_end_in_an_error_in_words_or_a_run(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Portable files: their kernels are changed, admitted or not, compiled, and launched by tasks that were changed."""
+    code = main(["--portable", "--count", "80", "--seconds", "40", "--jobs", "2", "--keep", str(tmp_path)])
+    assert code == 0, capfd.readouterr().out
+
+
+def test_mutants_of_kernels_reach_all_that_holds_them() -> None:
+    """Those of one file: some are no kernels, some do not compile, some run into their operands' ends, some run."""
+    base = portable_bases()[2]
+    seen = {check(data, base.feeds) for _, data in islice(portable_mutants(Parts.of(base.data), 4), 60)}
+    assert seen == {"refused", "failed", "ran"}
+
+
+@pytest.mark.parametrize("base", portable_bases(), ids=lambda base: base.name)
+def test_the_good_portable_files_run_and_survive_resealing(base) -> None:
+    assert check(base.data, base.feeds, ranks=2) == "ran"
+    parts = Parts.of(base.data)
+    bind(parts)
+    assert parts.sealed() == base.data
 
 
 @pytest.mark.parametrize("base", bases(), ids=lambda base: base.name)

@@ -5,6 +5,7 @@ Needs node and the netron wheel (its sources).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,10 @@ def test_the_graph_is_shown(tmp_path: Path) -> None:
 def test_a_model_without_inputs_and_weights_is_shown(tmp_path: Path) -> None:
     (graph,) = opened(empty(), tmp_path / "empty.om")["graphs"]
     assert [n["type"] for n in graph["nodes"]] == ["NetOutput"]
+
+
+def test_portable_kernels_change_nothing_that_is_shown(tmp_path: Path) -> None:
+    portable = replace(mlp(), portable=True, dispatcher="")
+    seen, native = opened(portable, tmp_path / "portable.om"), opened(mlp(), tmp_path / "net.om")
+    assert seen["graphs"] == native["graphs"]
+    assert seen["weights"] == native["weights"]

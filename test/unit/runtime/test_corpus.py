@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from gecc.api import load
+from gecc.om.reader import read
 from gecc.om.records import SCHEMA
 from gecc.runtime import abi
 from gecc.target import load as load_target
@@ -31,6 +32,7 @@ def test_every_version_is_there() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_an_old_file_gives_what_it_gave(path: Path, ranks: int) -> None:
     runs = [path.with_suffix(".npz"), *sorted(path.parent.glob(f"{path.stem}.gear*.npz"))]
+    portable = read(path).portable
     with load(path, threads=ranks, affinity="none", verify="full") as executor:
         assert len(executor.gears) in (0, len(runs))
         for run in runs:
@@ -40,4 +42,7 @@ def test_an_old_file_gives_what_it_gave(path: Path, ranks: int) -> None:
             found = executor.run(feeds)
             assert found.keys() == expected.keys()
             for name, array in expected.items():
-                np.testing.assert_array_equal(found[name], array)
+                if portable and array.dtype.kind == "f":  # compiled anew, by this version: sums may go in another order
+                    np.testing.assert_allclose(found[name], array, rtol=1e-5, atol=1e-5)
+                else:
+                    np.testing.assert_array_equal(found[name], array)
