@@ -9,8 +9,9 @@ The rules, and the codes of what breaks them, are those of atc's --dynamic_batch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gecc.errors import CliError, ShapeError
 from gecc.om.gears import MAX_GEARS
@@ -67,24 +68,21 @@ def gears_of(given: Sequence[Shapes], input_shapes: Shapes | None = None) -> Gea
     An input that a gear does not name has its shape in `input_shapes`. Raises ShapeError for gears that are none, for a size
     left open, or one that contradicts `input_shapes`.
     """
-    base = {name: tuple(shape) for name, shape in (input_shapes or {}).items()}
+    base = {name: _plain(shape) for name, shape in (input_shapes or {}).items()}
     kind = given.kind if isinstance(given, Gears) else "dims"
-    if (
-        not isinstance(given, Sequence)
-        or isinstance(given, str)
-        or not all(isinstance(gear, Mapping) for gear in given)
-    ):
+    if not isinstance(given, Sequence) or isinstance(given, str) or not all(map(_is_shapes, given)):
         raise ShapeError(f"gears are {given!r}, expected a list of shapes by input name")
     found: list[dict[str, tuple[int, ...]]] = []
     for number, gear in enumerate(given):
         shapes = dict(base)
-        for name, shape in gear.items():
-            known = base.get(name, tuple(shape))
+        for name, given_shape in gear.items():
+            shape = _plain(given_shape)
+            known = base.get(name, shape)
             if len(known) != len(shape) or any(k not in (-1, size) for k, size in zip(known, shape, strict=True)):
                 raise ShapeError(
                     f"gear {number} gives input '{name}' the shape {list(shape)}, the input shape is {list(known)}"
                 )
-            shapes[name] = tuple(shape)
+            shapes[name] = shape
         for name, shape in shapes.items():
             if -1 in shape:
                 raise ShapeError(f"gear {number} leaves input '{name}' with the shape {list(shape)}")
@@ -188,7 +186,18 @@ def _filled(shapes: Shapes, sizes: Sequence[int]) -> dict[str, tuple[int, ...]]:
     found = {name: list(shape) for name, shape in shapes.items()}
     for (name, axis), size in zip(_open(shapes), sizes, strict=True):
         found[name][axis] = size
-    return {name: tuple(shape) for name, shape in found.items()}
+    return {name: _plain(shape) for name, shape in found.items()}
+
+
+def _is_shapes(gear: object) -> bool:
+    return isinstance(gear, Mapping) and all(isinstance(shape, Iterable) for shape in gear.values())
+
+
+def _plain(shape: Iterable[Any]) -> tuple[Any, ...]:
+    """A shape whose sizes are Python's own integers where they are integers of another kind, such as numpy's."""
+    return tuple(
+        size.__index__() if hasattr(size, "__index__") and not isinstance(size, bool) else size for size in shape
+    )
 
 
 def _spell(shapes: Shapes) -> str:

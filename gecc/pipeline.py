@@ -305,7 +305,8 @@ def with_precision(specs: Sequence[str], wanted: Precision) -> tuple[str, ...]:
     if wanted.changes_nothing:
         return tuple(specs)
     names = [spec.partition("{")[0] for spec in specs]
-    place = next((names.index(name) for name in ("ge-choose-layouts", "ge-to-fused") if name in names), None)
+    before = ("ge-split-joined-conv", "ge-choose-layouts", "ge-to-fused")
+    place = next((names.index(name) for name in before if name in names), None)
     if place is None:
         raise CliError(
             "element types are chosen at the ge level, which this module or stage does not come through",

@@ -156,11 +156,11 @@ def _run(argv: Sequence[str] | None) -> int:
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
     options = _options(args)
-    if not options["precision"].changes_nothing:
+    if given := _about_compiling(args, options):
         if subject.om is not None:
-            raise CliError("--precision is about what is still to be compiled, the input is an om")
+            raise CliError(f"{', '.join(given)} is about what is still to be compiled, the input is an om")
         if result != "om" and args.stage is None and args.level is None:
-            raise CliError("--precision takes effect when passes run", hint="add --stage, or -O")
+            raise CliError(f"{', '.join(given)} takes effect when passes run", hint="add --stage, or -O")
     if args.memory_report is not None:
         if result != "om":
             raise CliError(f"--memory-report is about what becomes an om, the output is {result}")
@@ -179,6 +179,16 @@ def _run(argv: Sequence[str] | None) -> int:
     said = translate.write_text(subject, output, elide=args.elide)
     print(said, end="" if output is None else "\n")
     return 0
+
+
+def _about_compiling(args: argparse.Namespace, options: dict[str, Any]) -> list[str]:
+    """The options given that change how a model is compiled, as they are spelled."""
+    found = [] if args.level is None else [f"-O{args.level}"]
+    if args.target != "host":
+        found.append("--target")
+    if not options["precision"].changes_nothing:
+        found.append("--precision")
+    return found + [flag.partition("=")[0] for flag in options["memory"].flags]
 
 
 def _read(args: argparse.Namespace, source: Form) -> Subject:

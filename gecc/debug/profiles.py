@@ -19,11 +19,14 @@ def profile_rows(profile: Profile) -> Iterator[tuple[str, ...]]:
     """A line for each task in the order of execution, and the sum: the median over runs of its wall time.
 
     Times are in microseconds, from the first rank's start to the last rank's end. Tasks of one phase overlap, so the
-    sum may exceed the time of a run.
+    sum may exceed the time of a run. What no run came to, in other gears and branches, is left out.
     """
     times = [median(run[i].wall_ns for run in profile.runs) / 1000 for i in range(len(profile.last))]
     total = sum(times)
-    for task, time in zip(profile.last, times, strict=True):
+    ran = [any(any(run[i].ranks) for run in profile.runs) for i in range(len(profile.last))]
+    for task, time, did in zip(profile.last, times, ran, strict=True):
+        if task.blocks and not did:
+            continue
         names = ", ".join(task.onnx_names[:MAX_NAMES])
         if len(task.onnx_names) > MAX_NAMES:
             names += f" and {len(task.onnx_names) - MAX_NAMES} more"

@@ -131,6 +131,11 @@ def regions(model: OmModel, fail: Fail) -> list[int]:
     return owner
 
 
+def gears_of_tasks(model: OmModel) -> list[int]:
+    """The gear of each task of a verified model; 0 of those that are no gear's."""
+    return [max(gear, 0) for gear in regions(model, _impossible)] or [0] * len(model.tasks)
+
+
 def targets(task: object) -> Sequence[int]:
     """The labels that a task may jump to."""
     match task:

@@ -215,12 +215,12 @@ class Executor:
                 raise self._is_closed()
             self._control[abi.CONTROL_GEAR // 8] = gear
             words = self._table.words
-            for array, uses in zip(arrays, self._table.input_uses, strict=True):
+            for array, uses in zip(arrays, self._table.input_uses[gear], strict=True):
                 if uses:
                     address = address_of(array)
                     for at, offset in uses:
                         words[at] = address + offset
-            for array, uses in zip(results, self._table.output_uses, strict=True):
+            for array, uses in zip(results, self._table.output_uses[gear], strict=True):
                 if uses:
                     address = address_of(array)
                     for at, offset in uses:

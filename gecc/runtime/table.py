@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 
+from gecc.om.gears import gear_count, gears_of_tasks
 from gecc.om.records import (
     GotoTask,
     HostTask,
@@ -48,23 +49,28 @@ class TaskTable:
     ) -> None:
         tasks = model.tasks
         self._bases = bases
-        self._uses: dict[tuple[Space, int], list[Use]] = {}
+        self._uses: dict[tuple[int, Space, int], list[Use]] = {}
         self._records = get(abi.TASK_BYTES * len(tasks), "tasks")
         self._scratch_bytes = model.scratch_bytes
         arguments = get(8 * sum(_words_of(task) for task in tasks), "arguments")
         self.words = arguments.words()
         """The argument words; those of inputs and outputs are written before every run."""
-        self._fill(tasks, entries, arguments.address)
+        self._fill(tasks, gears_of_tasks(model), entries, arguments.address)
         division = shares(tasks, ranks)
         self._flag(tasks, meetings(tasks, division))
         pages = get(division.nbytes, "shares")
         pages.write(0, division.tobytes())
         self.address = self._records.address
         self.shares = pages.address
-        self.input_uses = [self._uses.get((Space.INPUT, i), []) for i in range(len(model.inputs))]
-        self.output_uses = [self._uses.get((Space.OUTPUT, i), []) for i in range(len(model.outputs))]
+        gears = range(gear_count(model) or 1)
+        self.input_uses = [self._uses_in(gear, Space.INPUT, len(model.inputs)) for gear in gears]
+        """For each gear, of which a model without has one, and each input the argument words that hold its address."""
+        self.output_uses = [self._uses_in(gear, Space.OUTPUT, len(model.outputs)) for gear in gears]
 
-    def _fill(self, tasks: Sequence[Task], entries: Callable[[str], int], arguments: int) -> None:
+    def _uses_in(self, gear: int, space: Space, count: int) -> list[list[Use]]:
+        return [self._uses.get((gear, space, i), []) for i in range(count)]
+
+    def _fill(self, tasks: Sequence[Task], gears: Sequence[int], entries: Callable[[str], int], arguments: int) -> None:
         records = self._records.words()
         places = {task.number: i for i, task in enumerate(tasks) if isinstance(task, LabelTask)}
         at = 0
@@ -87,18 +93,18 @@ class TaskTable:
                 case _:
                     operands = ()
             for operand in operands:
-                self._address(at, operand)
+                self._address(at, operand, gears[i])
                 at += 1
             for number in numbers:
                 self.words[at] = number
                 at += 1
 
-    def _address(self, at: int, operand: Operand) -> None:
+    def _address(self, at: int, operand: Operand, gear: int) -> None:
         """The address of an operand in argument word `at`, once it is known."""
         if operand.space in self._bases:
             self.words[at] = self._bases[operand.space] + operand.offset
         else:
-            self._uses.setdefault((operand.space, operand.index), []).append((at, operand.offset))
+            self._uses.setdefault((gear, operand.space, operand.index), []).append((at, operand.offset))
 
     def _flag(self, tasks: Sequence[Task], meetings: Container[int]) -> None:
         """What the dispatcher does with each task, and after it."""

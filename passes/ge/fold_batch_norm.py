@@ -68,6 +68,10 @@ class _Fold(Pattern):
             weight = constant(weight_value, self.store)
             if weight is None:
                 return miss(op, "the weight of {} is not constant", anchor.name)
+            if (narrow := element(weight_value)) != element(anchor.results[0]):
+                return miss(
+                    op, "the weight of {} is {}, the scale is applied to sums of another type", anchor.name, narrow
+                )
             scale = np.broadcast_to(affine.scale, (channels,))
             scaled = weight.astype(np.float64) * _over_weight(anchor, scale)
             with np.errstate(over="ignore"):

@@ -259,7 +259,8 @@ class _Builder:
         for number, value in enumerate(op.outputs):
             self.sources[value] = Source("node", node, number)
             base, _ = self.root(value)
-            if _bytes(base.type) == _bytes(value.type):  # else it is one of those that a join brings together
+            # else it is one of those that a join brings together
+            if base is value or _bytes(base.type) == _bytes(value.type):
                 self.sources.setdefault(base, Source("node", node, number))
         return node
 

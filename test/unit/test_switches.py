@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from gecc import api
 from gecc.errors import CliError
 from gecc.om.records import KernelTask
-from gecc.rewrite import counting
+from gecc.rewrite import counting, switched_off
 from gecc.switches import FUSIONS, PASS_NAMES, Switch, Switches, known_rules, parse_switches, read_switches, resolve
 from test.unit.tools.models import mlp
 
@@ -127,6 +128,11 @@ def test_the_om_says_what_was_off() -> None:
 def test_switches_end_with_the_compilation() -> None:
     labels("FoldGelu")
     assert labels() == ["MatMulV2Gelu", "MatMulV2"]
+
+
+def test_switches_are_those_of_a_thread() -> None:
+    with switched_off(["FoldGelu"]), ThreadPoolExecutor(1) as other:
+        assert other.submit(labels).result() == ["MatMulV2Gelu", "MatMulV2"] != labels()
 
 
 @pytest.mark.parametrize("level", ["O0", "O2"])

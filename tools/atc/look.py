@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gecc.errors import CliError, InvalidModelError, WeightError
 from gecc.files import write_whole
 from gecc.tools.atc.command import Command, make_folder_of
-from gecc.tools.atc.inputs import input_shapes, resized
+from gecc.tools.atc.inputs import OPEN, parse_shapes, resized
 from gecc.tools.atc.model import check_framework, out_nodes
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _model_json(command: Command, path: str) -> str:
     from gecc.frontend.onnx import load_model
 
     wanted = out_nodes(command)
-    shapes = input_shapes(command, path) if command["dump_mode"] == "1" else None
+    shapes = parse_shapes(command["input_shape"] or "", path) if command["dump_mode"] == "1" else None
     model = load_model(path) if shapes is None else resized(path, shapes)
     if wanted is not None:
         from gecc.frontend.onnx.cutting import with_outputs
@@ -58,7 +58,8 @@ def _model_json(command: Command, path: str) -> str:
 
 
 def _with_shapes(proto: ModelProto, given: dict[str, tuple[int, ...]], path: str) -> ModelProto:
-    """The model with the types and shapes of its values, as ONNX infers them from those given and declared."""
+    """The model with the types and shapes of its values, as ONNX infers them from those given and declared; sizes given as
+    -1 stay open."""
     import onnx
 
     from gecc.frontend.onnx.inputs import declared_shape, specialise
@@ -71,10 +72,11 @@ def _with_shapes(proto: ModelProto, given: dict[str, tuple[int, ...]], path: str
         for info in copy.graph.input
         if info.name not in constant and info.type.WhichOneof("value") == "tensor_type"
     ]
-    shapes = specialise([declared_shape(info, path) for info in inputs], given)
+    known = {name: sizes for name, sizes in given.items() if OPEN not in sizes}
+    shapes = {**specialise([declared_shape(info, path) for info in inputs], known), **given}
     for info in inputs:
         for dim, size in zip(info.type.tensor_type.shape.dim, shapes[info.name], strict=False):
-            if size != -1:
+            if size != OPEN:
                 dim.dim_value = size
     try:
         return onnx.shape_inference.infer_shapes(copy, strict_mode=True, data_prop=True)

@@ -214,9 +214,18 @@ def _converted(proto: ModelProto, opset: int, name: str) -> ModelProto:
         ) from error
 
 
+def _is_utf8(path: Path) -> bool:
+    """Whether onnx takes the path: not one of bytes that the locale's encoding cannot spell."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _run_checker(proto: ModelProto, path: Path | None, external: bool, name: str, *, again: bool = False) -> None:
     try:
-        if path is not None:
+        if path is not None and _is_utf8(path):
             onnx.checker.check_model(str(path))
         else:
             onnx.checker.check_model(_without_external(proto) if external else proto)

@@ -129,6 +129,8 @@ class Decider:
             given = [v for v in op.operands if _is_float(v) and not isinstance(v.owner, ge.Const)]
             if not given or not all(self.retyper.holds(value, narrow) for value in given):
                 return None, f"grey list: what comes before it is not in {narrow}"
+            if isinstance(op, ge.Mul) and op.operands[0] is op.operands[1]:
+                return None, "grey list: a square needs the range and the digits of f32"
             if (problem := self._outside(op, narrow)) is not None:
                 return None, problem
         return narrow, reason

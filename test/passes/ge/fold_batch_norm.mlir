@@ -73,3 +73,19 @@ func.func @integers(%x: tensor<2x2xi32>) -> tensor<2x2xi32> {
   %y = ge.RealDiv(%c, %two) : (tensor<2x2xi32>, tensor<i32>) -> tensor<2x2xi32>
   func.return %y : tensor<2x2xi32>
 }
+
+// Near miss: weights of f16 whose products are left in f32 would be rounded again; a shift goes into the bias.
+// CHECK-LABEL: func.func @wide_results
+// CHECK:         %w = ge.Const {{.*}} : tensor<2x2xf16>
+// CHECK:         %c = ge.MatMulV2(%x, %w) : (tensor<1x2xf16>, tensor<2x2xf16>) -> tensor<1x2xf32>
+// CHECK-NEXT:    %s = ge.Mul(%c
+// CHECK:         ge.MatMulV2(%x, %w, {{%.*}}) : (tensor<1x2xf16>, tensor<2x2xf16>, tensor<2xf32>) -> tensor<1x2xf32>
+func.func @wide_results(%x: tensor<1x2xf16>) -> (tensor<1x2xf32>, tensor<1x2xf32>) {
+  %w = ge.Const dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf16>
+  %k = ge.Const dense<[0.3, 0.7]> : tensor<2xf32>
+  %c = ge.MatMulV2(%x, %w) : (tensor<1x2xf16>, tensor<2x2xf16>) -> tensor<1x2xf32>
+  %s = ge.Mul(%c, %k) : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  %d = ge.MatMulV2(%x, %w) : (tensor<1x2xf16>, tensor<2x2xf16>) -> tensor<1x2xf32>
+  %t = ge.Add(%d, %k) : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  func.return %s, %t : tensor<1x2xf32>, tensor<1x2xf32>
+}

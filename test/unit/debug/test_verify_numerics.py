@@ -18,7 +18,8 @@ from gecc.debug.verify_numerics import FACTOR, NumericsError, Step, degenerate, 
 from gecc.dialects import ge, tile
 from gecc.errors import ShapeError
 from gecc.passes import load_pass
-from gecc.pipeline import PIPELINES, specs_until
+from gecc.pipeline import PIPELINES, quoted, specs_until, with_precision
+from gecc.precision import Precision
 from gecc.tools.gecc_opt import main as gecc_opt
 from gecc.weights import store_of
 from test.unit.tools.models import DIGITS, lookup, mlp, model, save, weights
@@ -194,3 +195,40 @@ def test_gecc_opt_reports_it(
     damaged(monkeypatch, "ge-cse", scale_a_weight)
     assert gecc_opt([path, "-O1", "--verify-numerics", "-o", out]) == 1
     assert "pass 'ge-cse' moved output 'y'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mode", ["fp16", "mixed_bfloat16"])
+def test_what_comes_after_a_choice_of_precision_is_compared_with_it(mode: str) -> None:
+    ctx = make_context()
+    specs = with_precision(specs_until("O2"), Precision(mode))
+    steps = run(ctx, import_model(ctx, mlp()), specs)
+    chosen = next(step for step in steps if step.name.startswith("ge-choose-precision"))
+    assert chosen.changed and chosen.ratio == 0
+    assert max(step.ratio for step in steps) <= 1
+
+
+def test_a_pass_that_spoils_a_narrow_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(ctx: Context, module: ModuleOp) -> None:
+        """The sum of a matrix product and twice its bias, wherever there is one."""
+        for op in list(module.walk()):
+            if isinstance(op, ge.MatMulV2) and op.bias is not None:
+                twice = ge.Add(op.bias, op.bias)
+                twice.location = op.location
+                assert op.parent is not None
+                op.parent.insert_op_before(twice, op)
+                op.operands[2] = twice.result
+                return
+
+    damaged(monkeypatch, "ge-cse", wrong)
+    ctx = make_context()
+    with pytest.raises(NumericsError, match="ge-cse"):
+        run(ctx, import_model(ctx, mlp()), "ge-choose-precision{mode=fp16},ge-cse")
+
+
+def test_new_inputs_are_drawn_for_pictures() -> None:
+    ctx = make_context()
+    relu = helper.make_node("Relu", ["x"], ["y"])
+    module = import_model(ctx, model([relu], [("x", [1, 3, 4, 4])], [("y", [1, 3, 4, 4])], {}, "picture"))
+    text = "aipp_op { aipp_mode: static input_format: RGB888_U8 mean_chn_0: 3 }"
+    steps = run(ctx, module, ["ge-insert-aipp{text=" + quoted(text) + "}", *specs_until("O2", "fused")])
+    assert steps[0].changed and max(step.ratio for step in steps) <= 1

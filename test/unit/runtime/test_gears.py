@@ -262,3 +262,57 @@ def from_bytes_compiled(data: bytes) -> api.Model:
     from gecc.codegen.portable import compile_model
 
     return api.Model(compile_model(from_bytes(data), "the test", "host"))
+
+
+class OnlyDlpack:
+    """An array of another library: nothing but the protocol."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.array.__dlpack__(**options)  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_of_other_libraries_choose_a_gear() -> None:
+    gears = [{"x": (1, 3, 8, 8)}, {"x": (2, 3, 8, 8)}]
+    with gecc.load(gecc.compile(conv_net(), gears=gears)) as executor:
+        for shapes in gears:
+            x = feeds(conv_net(), shapes)["x"]
+            same(executor.run([OnlyDlpack(x)]), executor.run({"x": x}))
+            same(executor.run({"x": np.asfortranarray(x)}), executor.run({"x": x}))
+
+
+def test_values_fixed_when_compiling_are_those_of_all_gears() -> None:
+    model = graph("net (float[n, 6] x, int64[2] size) => (float[a, b] y) { e = Exp(x) y = Reshape(e, size) }")
+    gears = [{"x": (2, 6)}, {"x": (5, 6)}]
+    with gecc.load(gecc.compile(model, gears=gears, input_values={"size": [3, -1]})) as executor:
+        for shapes in gears:
+            x = feeds(model, shapes)["x"]
+            (y,) = executor.run({"x": x}).values()
+            assert y.shape == (3, x.size // 3)
+            np.testing.assert_allclose(y.reshape(-1), np.exp(x).reshape(-1), rtol=1e-6)
+        with pytest.raises(InputError, match="fixed to"):
+            executor.run({"x": np.zeros((2, 6), np.float32), "size": np.array([6, 2])})
+
+
+def test_other_outputs_than_the_models_own() -> None:
+    gears = [{"x": (1, 3, 8, 8)}, {"x": (2, 3, 8, 8)}]
+    model = gecc.compile(conv_net(), gears=gears, outputs=["g"])
+    assert [(io.name, io.shapes) for io in model.outputs] == [("g", ((1, 8, 1, 1), (2, 8, 1, 1)))]
+
+
+def test_an_error_of_a_kernel_names_its_node_in_any_gear() -> None:
+    from gecc.errors import KernelError
+
+    model = graph("net (int64[n] i) => (float[n] y) { y = Gather(t, i) }", t=np.arange(4, dtype=np.float32))
+    model.graph.node[0].name = "pick"
+    with gecc.load(gecc.compile(model, gears=[{"i": (1,)}, {"i": (3,)}])) as executor:
+        for n in (1, 3):
+            with pytest.raises(KernelError, match="index 9 is out of range") as e:
+                executor.run([np.full(n, 9)])
+            assert "pick" in str(e.value)
+        np.testing.assert_array_equal(executor.run([np.array([3, 0, 1])])["y"], [3, 0, 1])

@@ -293,3 +293,11 @@ def test_soc_version_is_noted_and_changes_nothing(call: Call) -> None:
     ]
     assert Path("a.om").read_bytes() == plain
     assert "x86-64" in read("a.om").target
+
+
+def test_what_is_told_does_not_change_the_om(call: Call) -> None:
+    om(call)
+    plain = Path("a.om").read_bytes()
+    for flags in (["--log=debug"], ["--export_compile_stat=0"], ["--op_debug_level=1"], ["--display_model_info=1"]):
+        om(call, *flags)
+        assert Path("a.om").read_bytes() == plain, flags

@@ -154,6 +154,8 @@ def test_gecc_run_takes_a_gear(call: Call) -> None:
     np.save("x.npy", np.zeros((3, 3, 8, 8), np.float32))
     done = call(gecc_run.main, "a.om", "--input", "x.npy")
     assert done.code == 1 and "no gear of the model takes x[3, 3, 8, 8]" in done.err
+    rows = call(gecc_run.main, "a.om", "--gear", "1", "--profile").out
+    assert sum("MatMulV2" in row for row in rows.splitlines()) == 1  # those of the other gears did not run
     assert "the model has 3 gears" in call(gecc_run.main, "a.om", "--gear", "3").err
 
 

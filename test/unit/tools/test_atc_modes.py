@@ -127,6 +127,14 @@ def test_mode_1_with_shapes_and_other_outputs(call: Call) -> None:
     assert [dim["dim_value"] for dim in known["h"]["shape"]["dim"]] == ["3", "48"]
 
 
+def test_mode_1_with_sizes_left_open(call: Call) -> None:
+    path = save(mlp("batch"), Path())
+    flags = ["--framework=5", "--json=a.json", "--dump_mode=1", "--input_shape=x:-1,32"]
+    assert call(main, "--mode=1", f"--om={path}", *flags).code == 0
+    [output] = json.loads(Path("a.json").read_text())["graph"]["output"]
+    assert output["type"]["tensor_type"]["shape"]["dim"] == [{"dim_param": "batch"}, {"dim_value": "32"}]
+
+
 def test_mode_1_with_shapes_that_the_model_fixes_otherwise(call: Call, compiled: Compiled) -> None:
     flags = ["--framework=5", "--json=a.json", "--dump_mode=1", "--input_shape=x:3,32"]
     done = call(main, "--mode=1", f"--om={compiled.onnx}", *flags)

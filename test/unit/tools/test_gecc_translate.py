@@ -319,3 +319,20 @@ def test_weights_in_a_file_of_their_own_run_alike(call: Call, compiled: Compiled
     with api.load(tmp_path / "m.om", verify="full") as apart, api.load(compiled.om) as inside:
         np.testing.assert_array_equal(apart.run({"x": x})["y"], inside.run({"x": x})["y"])
     assert call(main, compiled.onnx, "-o", tmp_path / "m.mlir", "--external-weight").code == 2
+
+
+@pytest.mark.parametrize(
+    "option", ["-O1", "--target=x86-64-v3", "--precision=fp16", "--memory-limit=8M", "--memory-effort=best"]
+)
+def test_options_about_compiling_are_refused_where_nothing_is_compiled(
+    call: Call, compiled: Compiled, tmp_path: Path, option: str
+) -> None:
+    for result in ("m.om", "m.mlir"):
+        done = call(main, compiled.om, "-o", tmp_path / result, option)
+        assert done.code == 2
+        assert f"{option.partition('=')[0]} is about what is still to be compiled, the input is an om" in done.err
+    if option != "-O1":
+        done = call(main, compiled.onnx, "-o", tmp_path / "m.mlir", option)
+        assert done.code == 2
+        assert f"{option.partition('=')[0]} takes effect when passes run" in done.err
+    assert not list(tmp_path.glob("m.*"))

@@ -10,6 +10,7 @@
 // WHY-DAG: ge.Add refused: grey list: what comes before it is not in f16
 // WHY-DAG: ge.Mul refused: 1 elements of a constant operand are beyond the range of f16
 // WHY-DAG: ge.Sub refused: 1 elements of a constant operand would become 0 in f16
+// WHY-DAG: ge.Mul refused: grey list: a square needs the range and the digits of f32
 // WHY-DAG: ge.Neg refused: grey list: what comes before it is not in f16
 
 // White: the product. Grey: follow what comes before, when all of it is narrow.
@@ -65,6 +66,15 @@ func.func @constants(%x: tensor<1x1x2x2xf32>) -> (tensor<1x1x2x2xf32>, tensor<1x
   %t = ge.Sub(%y, %small) : (tensor<1x1x2x2xf32>, tensor<f32>) -> tensor<1x1x2x2xf32>
   %n = ge.Neg(%x) : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
   func.return %m, %t, %n : tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>
+}
+
+// Near miss: a square is a power.
+// MIXED-LABEL: func.func @square
+// MIXED:         ge.Mul({{.*}}) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+func.func @square(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %y = ge.MatMulV2(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %z = ge.Mul(%y, %y) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  func.return %z : tensor<2x2xf32>
 }
 
 // A model in f16 is widened by fp32, and its inputs and outputs stay; with cube_fp16in_fp32out only sums are.
