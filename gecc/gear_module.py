@@ -82,11 +82,12 @@ def check_gears(module: ModuleOp) -> None:
     """
     if GEARS not in module.attributes:
         return
-    for problem in _problems(module):
+    for problem in gear_problems(module):
         raise VerifyException(f"{GEARS}: {problem}")
 
 
-def _problems(module: ModuleOp) -> Iterator[str]:
+def gear_problems(module: ModuleOp) -> Iterator[str]:
+    """What is wrong with the gears of a module that has the attribute."""
     kind = module.attributes[GEARS]
     if not isinstance(kind, StringAttr) or kind.data not in KINDS:
         yield f"is {kind}, expected one of {', '.join(KINDS)}"

@@ -75,6 +75,7 @@ PIPELINES: dict[str, tuple[str, ...]] = {
         "ge-recognise-silu",
         "ge-recognise-layer-norm",
         "ge-split-joined-conv",
+        "ge-split-product",
         "ge-choose-layouts",
         "ge-canonicalize",
         "ge-hoist-invariants",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def write_frame(stream: IO[bytes], header: dict[str, object], payload: bytes) ->
 
 
 class Compiler:
-    """LLVM, set up. One for a process: its options hold for all of it."""
+    """LLVM, set up. One for a process: its options, `more` beside `OPTIONS`, hold for all of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Sequence[str] = ()) -> None:
         import llvmlite.binding as llvm
 
-        for option in OPTIONS:
+        for option in (*OPTIONS, *more):
             llvm.set_option("", option)
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()

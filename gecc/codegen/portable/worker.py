@@ -26,6 +26,9 @@ MAX_IR = 16 << 20
 MAX_FRAME = 1 << 16
 """Most bytes of stack that a kernel may take: the thread that runs it has more."""
 
+MORE_OPTIONS = ("-enable-shrink-wrap=false",)
+"""LLVM then takes the stack of a function at its start, where `check_frame` looks."""
+
 _PROLOGUE = 256
 _SUB_RSP = b"\x48\x81\xec"  # sub rsp, imm32
 
@@ -62,7 +65,7 @@ def check_frame(code: bytes, name: str) -> None:
 def main() -> None:
     """Answer requests until standard input ends."""
     requests, answers = channel()
-    compiler = Compiler()
+    compiler = Compiler(MORE_OPTIONS)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while (frame := read_frame(requests)) is not None:

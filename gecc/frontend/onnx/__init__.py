@@ -14,14 +14,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.frontend import Frontend
 
-from gecc.errors import GeccError
+from gecc.errors import GeccError, UnsupportedError
 from gecc.frontend.onnx.cutting import with_outputs
 from gecc.frontend.onnx.fixing import note, with_values
 from gecc.frontend.onnx.importer import import_model
 from gecc.frontend.onnx.inputs import parse_input_shape, require_static
 from gecc.frontend.onnx.model import ModelSource, OnnxModel, load_model
 from gecc.frontend.onnx.placement import Placement
-from gecc.gear_module import join
+from gecc.gear_module import gear_problems, join
 from gecc.weights import store_of
 
 __all__ = [
@@ -84,7 +84,8 @@ def import_gears(
     """As `import_onnx`, once for each of several sizes of the inputs: a module with gears (`gecc.gear_module`).
 
     `placements` get the first gear's, and of the others what does not go where it went in the first. Raises ShapeError, which
-    names the gear, also for sizes that leave the shape of an input unknown.
+    names the gear, also for sizes that leave the shape of an input unknown, UnsupportedError for outputs that differ
+    from gear to gear in more than sizes.
     """
     store = store_of(ctx)
     model, fixed = _prepared(source, input_values, outputs)
@@ -106,7 +107,10 @@ def import_gears(
                 ]
         modules.append(module)
     note(modules[0], fixed, store)
-    return join(modules, kind)
+    module = join(modules, kind)
+    for problem in gear_problems(module):
+        raise UnsupportedError(f"the gears do not make one model: {problem}", where=model.name)
+    return module
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from gecc.dialects import ge
 from gecc.dialects.ge.types import bf16, elem, f16, f32, f64
 from gecc.errors import PassError
-from gecc.passes.ge.choose_precision.indices import index_arithmetic
+from gecc.passes.ge.choose_precision.integers import integer_arithmetic
 from gecc.passes.ge.choose_precision.retype import Retyper
 from gecc.precision import CUBE, FIXED, Custom, Decision, Precision, PrecisionReport, colour_of, custom_of, find_mode
 from gecc.precision.lists import near, operators_called, unknown_operator
@@ -29,7 +29,8 @@ class Decider:
         self.mode = find_mode(wanted.mode)
         self.report = report
         self.retyper = retyper
-        self.exact: set[Operation] = set()
+        self.exact: dict[Operation, str] = {}
+        """Operations that stand for integers, and how."""
         self.unused = {name for name in wanted.keep}
         self.keep_nodes = {name for name in wanted.keep if not name.startswith("OpType::")}
         self.keep_types = self._by_operator([n.removeprefix("OpType::") for n in wanted.keep if "OpType::" in n[:8]])
@@ -65,7 +66,7 @@ class Decider:
 
     def run(self, module: ModuleOp) -> None:
         """Decide on every operation and change it."""
-        self.exact = index_arithmetic(module)
+        self.exact = integer_arithmetic(module)
         operations = [op for op in module.walk() if isinstance(op, ge.GeOp) and _concerned(op)]
         for op in operations:
             self._decide(op)
@@ -107,9 +108,7 @@ class Decider:
             return "f64 is what the model asks for"
         if operator in FIXED:
             return FIXED[operator]
-        if op in self.exact:
-            return "it computes indices or sizes"
-        return None
+        return self.exact.get(op)
 
     def _wanted(self, op: ge.GeOp, operator: str) -> tuple[Attribute | None, str]:
         """The element type that the mode wants for an operation, None for its own, and why."""

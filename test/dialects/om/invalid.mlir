@@ -259,3 +259,21 @@ om.model "m" target "t" abi 2 arena 64 scratch 0 producer "p" {
 om.model "m" target "t" abi 2 arena 0 scratch 0 slots 1 producer "p" {
   %s = om.input "s" object <1, array<i64>> : !om.object<"tensor(string)">
 }
+
+// -----
+// CHECK: there are 1 gears, expected 2 to 100
+om.model "m" target "t" abi 2 arena 0 scratch 0 producer "p" {
+  %x = om.input "x" gears [array<i64: 2, 3>] : tensor<2x3xf32>
+}
+
+// -----
+// CHECK: shape is [4, 3], expected [-1, 3], -1 where its shapes in the gears differ
+om.model "m" target "t" abi 2 arena 0 scratch 0 producer "p" {
+  %x = om.input "x" gears [array<i64: 2, 3>, array<i64: 4, 3>] : tensor<4x3xf32>
+}
+
+// -----
+// CHECK: a model of 2 gears begins with None, expected a switch of 2 labels
+om.model "m" target "t" abi 2 arena 0 scratch 0 producer "p" {
+  %x = om.input "x" gears [array<i64: 2, 3>, array<i64: 4, 3>] : tensor<?x3xf32>
+}

@@ -76,3 +76,30 @@ om.model "jumps" target "t" abi 2 arena 64 scratch 0 slots 2 producer "p" {
   // CHECK:      om.label 1 node 0
   om.label 1 node 0
 }
+
+// Gears: shapes of inputs and outputs in each, and a switch on the number of the run's gear.
+// CHECK-LABEL: om.model "gears" target "t" abi 2 arena 0 scratch 0 producer "p" {
+om.model "gears" target "t" abi 2 arena 0 scratch 0 producer "p" {
+  // CHECK-NEXT: %x = om.input "x" gears [array<i64: 2, 3>, array<i64: 4, 3>] : tensor<?x3xf32>
+  %x = om.input "x" gears [array<i64: 2, 3>, array<i64: 4, 3>] : tensor<?x3xf32>
+  %y = om.node "Case" "case"(%x : tensor<?x3xf32>) onnx [] -> tensor<f32>
+  // CHECK:      om.output "y" gears [array<i64>, array<i64>] : tensor<f32> = %y : tensor<f32>
+  om.output "y" gears [array<i64>, array<i64>] : tensor<f32> = %y : tensor<f32>
+  // CHECK-NEXT: om.switch <gear, 0, 8> targets [0, 1] node 0
+  om.switch <gear, 0, 8> targets [0, 1] node 0
+  om.event_record 0
+  om.event_wait 0
+  om.label 0 node 0
+  om.event_record 1
+  om.event_wait 1
+  om.goto 2 node 0
+  om.event_record 2
+  om.event_wait 2
+  om.label 1 node 0
+  om.event_record 3
+  om.event_wait 3
+  om.goto 2 node 0
+  om.event_record 4
+  om.event_wait 4
+  om.label 2 node 0
+}

@@ -15,6 +15,7 @@ from gecc.om.records import OmModel
 from gecc.om.writer import write
 from test import netron
 from test.unit.om.samples import empty, mlp
+from test.unit.om.test_gears import two
 
 
 def opened(model: OmModel, path: Path) -> dict[str, Any]:
@@ -58,3 +59,12 @@ def test_portable_kernels_change_nothing_that_is_shown(tmp_path: Path) -> None:
     seen, native = opened(portable, tmp_path / "portable.om"), opened(mlp(), tmp_path / "net.om")
     assert seen["graphs"] == native["graphs"]
     assert seen["weights"] == native["weights"]
+
+
+def test_gears_are_shown(tmp_path: Path) -> None:
+    (graph,) = opened(two(), tmp_path / "gears.om")["graphs"]
+    data = graph["nodes"][0]
+    assert data["outputs"][0]["values"][0]["type"]["shape"] == [-1, 3]
+    shown = {attr["name"]: attr["value"] for attr in data["attributes"]}
+    assert shown["_all_origin_gears_inputs"] == [[2, 3], [4, 3]]
+    assert shown["_mbatch_origin_input_dims"] == [-1, 3]

@@ -181,6 +181,18 @@ define void @{name}(ptr %args, i64 %begin, i64 %end, ptr %scratch, ptr %state) n
         check_frame(large, "k")
 
 
+def test_a_kernel_of_many_values_at_once_is_refused() -> None:
+    """All are loaded before any is used, so that each takes a place on the stack."""
+    count = 1100
+    lines = ["%zero = arith.constant 0 : index", "tile.lanes %i = %zero to %n {"]
+    lines += [f"  %v{i} = tile.load %x[%i] : memref<?xf32>" for i in range(count)]
+    lines += [f"  %s{count - 1} = arith.addf %v{count - 1}, %v{count - 1} : f32"]
+    lines += [f"  %s{i} = arith.addf %s{i + 1}, %v{i} : f32" for i in reversed(range(count - 1))]
+    lines += ["  tile.store %s0, %y[%i] : memref<?xf32>", "}"]
+    with pytest.raises(CodegenError, match=r"the kernel takes \d+ bytes of stack, expected at most 65536"):
+        portable.compile_model(portable_om(kernel("\n".join(lines), "n"), params=(N,)), "it", store=None)
+
+
 def test_no_kernels_at_all(tmp_path: Path) -> None:
     """All that is left of a model may be copies of nothing."""
     from dataclasses import replace

@@ -22,6 +22,8 @@ from test.models.lstm import unrolled_lstm
 from test.models.mobilenet import mobilenet
 from test.models.resnet import resnet
 from test.unit.models.test_quantised import MODELS as QUANTISED
+from test.unit.runtime.gear_models import CASES
+from test.unit.runtime.gear_models import feeds as gear_feeds
 
 Feeds = dict[str, Any]
 HERE = [name for name, target in TARGETS.items() if not supports(target)]
@@ -155,8 +157,23 @@ def test_bytes_are_deterministic_and_hold_no_machine_code(tmp_path: Path) -> Non
         assert text[kernel.offset : kernel.offset + kernel.size].startswith(f"tile.kernel @{kernel.name}(")
 
 
-def test_a_native_om_is_written_as_before_and_is_small_to_read() -> None:
+def test_a_native_om_is_written_as_before() -> None:
     native, _ = compiled("bert", "O2")
     portable, _ = compiled("bert", "O2", kernels="portable")
     assert (schema_of(native.om), schema_of(portable.om)) == (2, 4)
     assert load(native.om.target).native
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gears(name: str) -> None:
+    """One file for several sizes of its inputs."""
+    make, gears = CASES[name]
+    model = make()
+    native, portable = (api.compile(model, gears=gears, kernels=form) for form in ("native", "portable"))
+    assert schema_of(portable.om) == 4
+    with api.load(native, threads=1) as one, api.load(portable, threads=2) as two:
+        for seed, shapes in enumerate(gears):
+            given = gear_feeds(model, shapes, seed)
+            wanted, found = one.run(given), two.run(given)
+            for key, value in wanted.items():
+                assert np.asarray(found[key]).tobytes() == np.asarray(value).tobytes(), f"{key} in gear {seed}"

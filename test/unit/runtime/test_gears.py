@@ -316,3 +316,19 @@ def test_an_error_of_a_kernel_names_its_node_in_any_gear() -> None:
                 executor.run([np.full(n, 9)])
             assert "pick" in str(e.value)
         np.testing.assert_array_equal(executor.run([np.array([3, 0, 1])])["y"], [3, 0, 1])
+
+
+def test_outputs_whose_rank_depends_on_the_gear_are_refused_in_words() -> None:
+    model = graph("net (float[n, 3] x) => (float[m] y) { e = Exp(x) y = Squeeze(e) }")
+    del model.graph.output[0].type.tensor_type.shape.dim[:]
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    model.graph.output[0].type.tensor_type.shape.dim.add().dim_param = "m"
+    with pytest.raises(gecc.errors.UnsupportedError) as e:
+        gecc.compile(model, gears=[{"x": (1, 3)}, {"x": (2, 3)}])
+    assert "the gears do not make one model: the outputs of @Batch_0 and @Batch_1 are" in str(e.value)
+
+
+def test_a_dimension_of_one_name_is_given_once() -> None:
+    make, gears = CASES["transformer"]
+    short = [{"ids": gear["ids"]} for gear in gears]
+    assert gecc.compile(make(), gears=short).to_bytes() == gecc.compile(make(), gears=gears).to_bytes()

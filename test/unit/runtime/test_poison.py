@@ -105,6 +105,34 @@ def test_a_late_read_through_a_view_counts(make) -> None:
         check_lives(replace(model, nodes=nodes), "test")
 
 
+def joined(model: OmModel, make) -> OmModel:
+    """The diamond, but that c reads a and b, which lie one behind the other, as one."""
+    size = make.arena(0).size
+    desc = TensorDesc("f32", (2 * make.N,), "ND", Operand(Space.ARENA, 0, 2 * size))
+    join = GraphNode("j", "Concat", (Source("node", 0), Source("node", 1)), (desc,))
+    nodes = [*model.nodes, join]
+    nodes[2] = replace(nodes[2], inputs=(Source("node", 4),))
+    return replace(model, nodes=nodes)
+
+
+def test_parts_of_a_join_live_each_for_itself(make) -> None:
+    size = make.arena(0).size
+    places = [make.arena(0), Operand(Space.ARENA, size, size), make.arena(4)]
+    model = joined(diamond(make, places), make)
+    check_lives(model, "test")
+    assert [(life.start, life.first, life.last) for life in lives(model)[:2]] == [(0, 0, 2), (size, 1, 3)]
+
+
+@pytest.mark.parametrize("shared", ["all", "one byte"])
+def test_a_late_read_through_a_join_counts(make, shared: str) -> None:
+    """b, the second part, is written over bytes of a, the first, which c reads later through the join."""
+    size = make.arena(0).size
+    second = make.arena(0) if shared == "all" else Operand(Space.ARENA, size - 1, size)
+    model = joined(diamond(make, [make.arena(0), second, make.arena(4)]), make)
+    with pytest.raises(OmError, match=r"task 1 'Affine' writes .* are read until phase 2"):
+        check_lives(model, "test")
+
+
 def test_poison_shows_a_read_of_what_has_died(make, x: np.ndarray) -> None:
     """The graph says that y comes from b, the task reads a, which nobody has read for two phases."""
     model = diamond(make, [make.arena(0), make.arena(1), make.arena(2)])

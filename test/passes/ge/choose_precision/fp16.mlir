@@ -1,14 +1,16 @@
 // RUN: gecc-opt %s -p ge-choose-precision{mode=fp16} 2>&1 | filecheck %s
 // RUN: gecc-opt %s -p ge-choose-precision{mode=force_fp16} 2>&1 | filecheck %s
 
-// CHECK: precision {{.*}}fp16: 6 operations changed, 9 kept
-// CHECK-NEXT: 5 f32 to f16: mode fp16
+// CHECK: precision {{.*}}fp16: 7 operations changed, 15 kept
+// CHECK-NEXT: 6 f32 to f16: mode fp16
 // CHECK-NEXT: 1 bf16 to f16: mode fp16
 // CHECK-DAG: 2 kept: it computes indices or sizes (1 Mul, 1 Floor)
+// CHECK-DAG: 2 kept: it quantises, and scales need the range of f32 (1 RealDiv, 1 Round)
+// CHECK-DAG: 2 kept: it scales sums of integers, which are beyond a narrow range (1 Add, 1 Mul)
 // CHECK-DAG: 2 kept: f64 is what the model asks for (1 Exp, 1 Cast)
 // CHECK-DAG: 2 kept: scales of quantisation need the range of f32 (1 Quantize, 1 Dequantize)
 // CHECK-DAG: 1 kept: coordinates need the digits of f32 (1 GridSample)
-// CHECK-DAG: 2 kept: its types are what it is about (2 Cast)
+// CHECK-DAG: 4 kept: its types are what it is about (4 Cast)
 // CHECK-DAG: 1 elements of constants are too small for the narrow type and became 0
 // CHECK-DAG: 2 elements of 1 constants were outside the range of f16 and were clipped to it: '?'
 
@@ -77,4 +79,26 @@ func.func @kept(%d: tensor<2xf64>, %x: tensor<1x1x4x4xf32>, %p: tensor<1x2x2x2xf
   %r = ge.Dequantize(%q, %s) : (tensor<2xi8>, tensor<f32>) -> tensor<2xf32>
   %g = ge.GridSample(%x, %p) : (tensor<1x1x4x4xf32>, tensor<1x2x2x2xf32>) -> tensor<1x1x2x2xf32>
   func.return %r, %g : tensor<2xf32>, tensor<1x1x2x2xf32>
+}
+
+// Quantised by hand: what leads to bytes, and what scales sums of integers, keeps f32; the next operation is changed.
+// CHECK-LABEL: func.func @quantised
+// CHECK:         %d = ge.RealDiv(%x, %s) : (tensor<1x2xf32>, tensor<f32>) -> tensor<1x2xf32>
+// CHECK-NEXT:    %r = ge.Round(%d) : (tensor<1x2xf32>) -> tensor<1x2xf32>
+// CHECK-NEXT:    %q = ge.Cast(%r) : (tensor<1x2xf32>) -> tensor<1x2xi8>
+// CHECK:         %f = ge.Cast(%p) : (tensor<1x2xi32>) -> tensor<1x2xf32>
+// CHECK-NEXT:    %a = ge.Add(%f, %b) : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+// CHECK-NEXT:    %m = ge.Mul(%a, %s) : (tensor<1x2xf32>, tensor<f32>) -> tensor<1x2xf32>
+// CHECK-NEXT:    %[[M:.*]] = ge.Cast(%m) : (tensor<1x2xf32>) -> tensor<1x2xf16>
+// CHECK-NEXT:    %y = ge.Relu(%[[M]]) : (tensor<1x2xf16>) -> tensor<1x2xf16>
+func.func @quantised(%x: tensor<1x2xf32>, %w: tensor<2x2xi8>, %s: tensor<f32>, %b: tensor<2xf32>) -> tensor<1x2xf32> {
+  %d = ge.RealDiv(%x, %s) : (tensor<1x2xf32>, tensor<f32>) -> tensor<1x2xf32>
+  %r = ge.Round(%d) : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  %q = ge.Cast(%r) : (tensor<1x2xf32>) -> tensor<1x2xi8>
+  %p = ge.MatMulV2(%q, %w) : (tensor<1x2xi8>, tensor<2x2xi8>) -> tensor<1x2xi32>
+  %f = ge.Cast(%p) : (tensor<1x2xi32>) -> tensor<1x2xf32>
+  %a = ge.Add(%f, %b) : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  %m = ge.Mul(%a, %s) : (tensor<1x2xf32>, tensor<f32>) -> tensor<1x2xf32>
+  %y = ge.Relu(%m) : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  func.return %y : tensor<1x2xf32>
 }
