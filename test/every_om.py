@@ -1,6 +1,7 @@
-"""Every om of the test suite: through text and back with the same bytes, and opened by Netron.
+"""Every om of the test suite: through text and back with the same bytes, opened by Netron, run between poison.
 
     pytest -p test.every_om --keep-oms FOLDER      run tests, and keep each om that they compile or write
+    pytest -p test.every_om --poison               do every run of what was compiled again between poison: the same bits must come out
     python -m test.every_om FOLDER [--netron]      check those that were kept; exit code 1 when one fails
 
 Files are kept by the SHA-256 of their bytes, so that what many tests compile is checked once.
@@ -19,18 +20,58 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from test import netron
 
 LARGEST = 1 << 28
 """Bytes of the largest file to keep."""
+RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 PART = 16
 """Files that one process of Netron opens."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--keep-oms", metavar="FOLDER", help="keep every om that is compiled or written")
+    parser.addoption("--poison", action="store_true", help="repeat every run between poison, and compare the bits")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _poison(request: pytest.FixtureRequest) -> Iterator[None]:
+    if not request.config.getoption("--poison"):
+        yield
+        return
+    from gecc.om.graph import COMMAND
+    from gecc.om.records import HostTask
+    from gecc.runtime.executor import Executor
+
+    run = Executor.run
+
+    def run_twice(self: Executor, inputs: Any, **options: Any) -> dict[str, Any]:
+        results = run(self, inputs, **options)
+        by_chance = any(isinstance(task, HostTask) and task.label in RANDOM for task in self.model.tasks)
+        if self._poison is None and COMMAND in self.model.attrs and not by_chance:  # those made by hand may lie
+            with Executor(self.model, threads=1, poison=True) as other:
+                again = run(other, inputs)
+            for name, value in results.items():
+                assert same(value, again[name]), f"'{name}' read memory that holds nothing"
+        return results
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Executor, "run", run_twice)
+        yield
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two results are the same, arrays bit for bit."""
+    if isinstance(one, np.ndarray):
+        if one.dtype == object:
+            return np.array_equal(one, two)
+        return one.dtype == two.dtype and one.shape == two.shape and one.tobytes() == two.tobytes()
+    if isinstance(one, list | tuple):
+        return len(one) == len(two) and all(map(same, one, two))
+    return one == two
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -84,7 +84,7 @@ class TestLimit:
         model = unet(32, 4, 2)
         plain = api.compile(model)
         limited = api.compile(model, memory=MemoryOptions(limit=plain.om.arena_bytes))
-        assert [t.operands for t in limited.om.tasks] == [t.operands for t in plain.om.tasks]  # pyright: ignore
+        assert [t.operands for t in limited.om.tasks] == [t.operands for t in plain.om.tasks]  # pyright: ignore[reportAttributeAccessIssue]
 
     def test_one_that_needs_work_is_met(self) -> None:
         """Cheap work is done again rather than kept."""
@@ -116,7 +116,7 @@ def test_slack_changes_no_bit() -> None:
     model = nasnet(24, 8, 1)
     plain, loose = cells(), api.compile(model, memory=MemoryOptions(slack=50))
     assert loose.om.phases <= plain.om.phases
-    assert loose.om.attrs["memory_lower_bound"] <= 1.5 * plain.om.attrs["memory_lower_bound"]  # pyright: ignore
+    assert loose.om.attrs["memory_lower_bound"] <= 1.5 * plain.om.attrs["memory_lower_bound"]  # pyright: ignore[reportOperatorIssue]
     for name, array in run(plain, images(24)).items():
         assert array.tobytes() == run(loose, images(24))[name].tobytes()
 

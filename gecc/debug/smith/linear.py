@@ -180,6 +180,8 @@ def pool(g: Graph) -> None:
         if g.opset < 18:
             attributes.pop("dilations", None)
             attributes.pop("ceil_mode")
+        if attributes.get("auto_pad", "").startswith("SAME"):  # ONNX Runtime pads as if the windows were not dilated
+            attributes.pop("dilations", None)
         g.node("LpPool", x, p=g.rng.choice((1, 2, 3)), **attributes)
         return
     attributes["count_include_pad"] = int(g.chance(0.4))

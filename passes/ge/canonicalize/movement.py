@@ -109,7 +109,7 @@ class TransposeToReshape(Pattern):
         if moved != sorted(moved) or list(perm) == sorted(perm):
             return
         if not is_row_major(op.x):
-            return miss(op, "x has layout {}, a Reshape needs row-major", layout(op.x.type))  # pyright: ignore
+            return miss(op, "x has layout {}, a Reshape needs row-major", layout(op.x.type))  # pyright: ignore[reportArgumentType]
         rw.replace(op, ge.Reshape(op.x, result_type(op).get_shape()))
 
 
@@ -218,7 +218,7 @@ class ReduceToReshape(Pattern):
 
     def rewrite(self, op: Operation, rw: Rewriter) -> None:
         x = op.operands[0]
-        axes = normal_axes(op.properties["axes"].get_values(), rank(x))  # pyright: ignore
+        axes = normal_axes(op.properties["axes"].get_values(), rank(x))  # pyright: ignore[reportAttributeAccessIssue]
         if not is_row_major(x) or not is_known(x) or any(dims(x)[axis] != 1 for axis in axes):
             return
         rw.replace(op, ge.Reshape(x, result_type(op).get_shape()))

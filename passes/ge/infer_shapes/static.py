@@ -26,7 +26,7 @@ FORMS: tuple[type[ge.GeOp], ...] = (
 def shape_operands(op: Operation) -> list[tuple[str, SSAValue]]:
     """The operands of one of `FORMS` that shapes are read from, by name."""
     data = {"x", "value"}
-    names = [name for name, _ in type(op).get_irdl_definition().operands if name not in data]  # pyright: ignore
+    names = [name for name, _ in type(op).get_irdl_definition().operands if name not in data]  # pyright: ignore[reportAttributeAccessIssue]
     return [(name, value) for name in names if (value := getattr(op, name)) is not None]
 
 

@@ -107,7 +107,7 @@ def test_lost_provenance_is_an_error(
     from gecc.passes import load_pass
 
     def forget(self: object, ctx: object, op: object) -> None:
-        for inner in op.walk():  # pyright: ignore
+        for inner in op.walk():  # pyright: ignore[reportAttributeAccessIssue]
             inner.location = UnknownLoc()
 
     monkeypatch.setattr(load_pass("ge-dce"), "apply", forget)

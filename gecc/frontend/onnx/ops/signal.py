@@ -73,7 +73,7 @@ def _dft(n: Node, axis: int) -> SSAValue:
         n.invalid(f"dft_length is {length}, expected at least 1")
     order = [*(d for d in range(rank(x) - 1) if d != axis), axis]
     parts = complex_of(n.build, x)
-    moved = Complex(*(None if p is None else n.build.transpose(p, order) for p in parts))  # pyright: ignore
+    moved = Complex(*(None if p is None else n.build.transpose(p, order) for p in parts))  # pyright: ignore[reportArgumentType]
     moved = _fitted(n, moved, length // 2 + 1 if back else length)
     if back:
         y = Complex(_real_inverse(n, fourier, moved, length), None)
@@ -81,7 +81,7 @@ def _dft(n: Node, axis: int) -> SSAValue:
         y = fourier.transform(moved, inverse=inverse, outputs=length // 2 + 1 if onesided else None)
         y = _scaled(n, y, 1 / length) if inverse else y
     undone = [order.index(d) for d in range(len(order))]
-    restored = Complex(*(None if p is None else n.build.transpose(p, undone) for p in y))  # pyright: ignore
+    restored = Complex(*(None if p is None else n.build.transpose(p, undone) for p in y))  # pyright: ignore[reportArgumentType]
     return n.build.cast(onnx_of(n.build, restored), element(given))
 
 

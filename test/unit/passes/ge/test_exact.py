@@ -75,7 +75,7 @@ def check(ctx: Context, module: ModuleOp, pass_name: str, seeds: int = 3) -> Non
     before = module.clone()
     run_pipeline(ctx, module, pass_name)
     for seed in range(seeds):
-        inputs = [sample(kind, seed + i) for i, kind in enumerate(function.function_type.inputs)]  # pyright: ignore
+        inputs = [sample(kind, seed + i) for i, kind in enumerate(function.function_type.inputs)]  # pyright: ignore[reportArgumentType]
         expected = run_module(before, inputs, store=store_of(ctx), function=name)
         found = run_module(module, inputs, store=store_of(ctx), function=name)
         for output, value in expected.items():
@@ -129,7 +129,7 @@ def test_casts(source: Attribute) -> None:
 def test_slices(data: st.DataObject) -> None:
     """Any two slices after each other."""
     size = data.draw(st.integers(0, 7))
-    kind = TensorType(ge.Const(ge.dense(np.zeros(1, np.int32))).result.type.element_type, [size])  # pyright: ignore
+    kind = TensorType(ge.Const(ge.dense(np.zeros(1, np.int32))).result.type.element_type, [size])
     bound = st.integers(-9, 9) | st.sampled_from([2**63 - 1, -(2**63)])
     step = st.sampled_from([1, -1, 2, -2, 3, -3])
     ops: list[Operation] = []
