@@ -159,3 +159,32 @@ def test_lives_end_with_the_last_reader(make) -> None:
     model = diamond(make, [make.arena(0), make.arena(1), make.arena(2)])
     assert [(life.writer, life.first, life.last) for life in lives(model)] == [(0, 0, 2), (1, 1, 3), (2, 2, 2)]
     assert [(s.start, s.stop) for s in stretches(model)] == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+def in_halves(make, place: int) -> OmModel:
+    """a = f(x), b = f(first half of a), c = f(x) at byte `place`, y = f(second half of a)."""
+    a, size = make.arena(0), make.arena(0).size
+    first, second = replace(a, size=size // 2), replace(a, offset=size // 2, size=size // 2)
+    b, c = make.arena(2), Operand(Space.ARENA, place, size // 2)
+    steps = [(make.graph_input(0), a), (first, b), (make.graph_input(0), c), (second, make.graph_output(0))]
+    model = wired(make.model([make.task("affine", i, s, t, 2) for i, (s, t) in enumerate(steps)]))
+    view = GraphNode("v", "Slice", (Source("node", 0),), (TensorDesc("f32", (make.N // 2,), "ND", second),))
+    nodes = [*model.nodes, view]
+    nodes[3] = replace(nodes[3], inputs=(Source("node", 4),))
+    return replace(model, nodes=nodes)
+
+
+def test_bytes_of_a_value_die_with_their_own_readers(make) -> None:
+    """The first half of a is free when b has read it, the second is not."""
+    size = make.arena(0).size
+    model = in_halves(make, 0)
+    check_lives(model, "test")
+    assert [(p.start, p.stop, p.last, p.readers) for p in lives(model) if p.writer == 0] == [
+        (0, size // 2, 1, [1]),
+        (size // 2, size, 3, [3]),
+    ]
+    for place in (1, size // 4, size // 2, size - 1):
+        with pytest.raises(
+            OmError, match=r"task 2 'Affine' writes bytes .* task 0 'Affine' wrote, are read until phase 3"
+        ):
+            check_lives(in_halves(make, place), "test")
