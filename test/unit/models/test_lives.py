@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import onnx
@@ -15,7 +16,7 @@ from gecc.om.reader import from_bytes
 from gecc.om.records import OmModel
 
 LEVELS = ("O0", "O1", "O2")
-Array = NDArray[np.generic]
+Array = NDArray[Any]
 
 IF = """
 <ir_version: 9, opset_import: ["" : 18]>
