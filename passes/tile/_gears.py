@@ -29,13 +29,13 @@ from gecc.om.records import (
 
 if TYPE_CHECKING:
     from gecc.dialects import om
-    from gecc.passes.tile.to_om import _Builder
+    from gecc.passes.tile._om_builder import Builder
 
 CASE, MERGE = "ascend_mbatch_shape_case", "ascend_mbatch_shape_merge"
 """Names of the nodes that choose the gear and that bring the results of all together."""
 
 
-def join_gears(b: _Builder, kind: str) -> tuple[list[IoDesc], list[om.WeightOp], list[IoDesc]]:
+def join_gears(b: Builder, kind: str) -> tuple[list[IoDesc], list[om.WeightOp], list[IoDesc]]:
     """Write nodes and tasks of all functions of `b`; the inputs, weights and outputs of the model."""
     inputs: list[list[IoDesc]] = []
     results = []
@@ -69,7 +69,7 @@ def join_gears(b: _Builder, kind: str) -> tuple[list[IoDesc], list[om.WeightOp],
     return joined, weights, [replace(io, source=Source("node", merge, i)) for i, io in enumerate(merged)]
 
 
-def _label(b: _Builder, gear: int) -> None:
+def _label(b: Builder, gear: int) -> None:
     b.nodes.append(GraphNode(f"label_{gear}{b.suffix}", "LabelSet", (), (), (), b.marks))
     b.tasks.append(LabelTask(gear, len(b.nodes) - 1, b.tasks[-1].phase + 1))
 

@@ -79,7 +79,7 @@ def transformer() -> onnx.ModelProto:
         wk=_random(16, 16) + 1,
         wv=_random(16, 16) - 1,
         axes=np.array([1, 2]),
-        far=np.float32(-1e4),
+        far=np.array(-1e4, np.float32),
         gamma=_random(16) + 2,
         beta=_random(16) * 3,
     )
