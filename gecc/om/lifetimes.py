@@ -9,7 +9,7 @@ loop; and what is read behind an If is what any of its branches wrote there, tho
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from gecc.errors import OmError
@@ -114,7 +114,7 @@ def _pieces(value: Operand, writer: int, reads: Sequence[tuple[int, int, int]], 
     return found
 
 
-def _lives_of_branches(found: Sequence[Life], tasks: Sequence[Task]) -> None:
+def _lives_of_branches(found: list[Life], tasks: Sequence[Task]) -> None:
     """Let live on what is read behind an If or a loop, and which the graph does not name: what the other branches wrote
     last of these bytes, and what lay there before the loop, which may run not once."""
     for *starts, final, end in branches(tasks):
@@ -138,15 +138,24 @@ def _read_behind(found: Sequence[Life], tasks: Sequence[Task], first: int, last:
     return [(life, readers) for life, readers in pairs if readers and first <= life.first <= last]
 
 
-def _last_writers(found: Sequence[Life], tasks: Sequence[Task], result: Life, first: int, stop: int) -> list[Life]:
-    """What is written in phases `first` to before `stop` of the bytes of `result`, and not written over there."""
+def _last_writers(found: list[Life], tasks: Sequence[Task], result: Life, first: int, stop: int) -> list[Life]:
+    """What is written in phases `first` to before `stop` of the bytes of `result`, and not written over there.
+
+    A life that has other bytes too is cut in `found`.
+    """
     held = loops(tasks)
     lasts: list[Life] = []
-    for life in reversed(found):
+    for at in reversed(range(len(found))):
+        life = found[at]
         low, high = max(life.start, result.start), min(life.stop, result.stop)
         over = (o for o in lasts if not any(a <= o.first <= b for a, b in held))  # a loop may run not once
         if low < high and first <= life.first < stop and not any(o.start <= low and high <= o.stop for o in over):
-            lasts.append(life)
+            spans = [span for span in pairwise((life.start, low, high, life.stop)) if span[0] < span[1]]
+            pieces = [
+                replace(life, start=a, stop=b, readers=list(life.readers), beside=list(life.beside)) for a, b in spans
+            ]
+            found[at : at + 1] = pieces
+            lasts += (piece for piece in pieces if piece.start == low)
     return lasts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import onnx
@@ -15,7 +16,7 @@ from gecc.om.reader import from_bytes
 from gecc.om.records import OmModel
 
 LEVELS = ("O0", "O1", "O2")
-Array = NDArray[np.generic]
+Array = NDArray[Any]
 
 IF = """
 <ir_version: 9, opset_import: ["" : 18]>
@@ -86,6 +87,25 @@ net (float[2, 1224] x) => (float[2, 1224] y, float[3, 1224] z, float[1, 1224] m,
 }
 """
 
+HALF_OF_A_LOOP = """
+<ir_version: 9, opset_import: ["" : 18]>
+net (float[2, 1224] x, int64 times) => (float[1, 1224] y, float[2, 1224] z) {
+    zero = Constant <value = int64[1] {0}> ()
+    one = Constant <value = int64[1] {1}> ()
+    two = Constant <value = int64[1] {2}> ()
+    axis = Constant <value = int64 {1}> ()
+    a = Exp (x)
+    r = Loop (times, , a) <body = step (int64 i, bool go, float[2, 1224] held) => (bool on, float[2, 1224] next) {
+        on = Identity (go)
+        next = Neg (x)
+    }>
+    y = Slice (r, one, two, zero)
+    b = CumSum (x, axis)
+    c = ReduceMax (b, zero)
+    z = Add (c, b)
+}
+"""
+
 
 def compiled(text: str, level: str) -> OmModel:
     """As a file: read in full, its lives proven."""
@@ -138,5 +158,18 @@ def test_a_plan_by_the_piece_is_not_refused(level: str) -> None:
     a, b = np.maximum(x, 0), x + 1
     np.testing.assert_allclose(plain["z"], np.concatenate([np.ceil(b[1:]), a[1:], b[:1]]), rtol=1e-6)
     np.testing.assert_allclose(plain["m"], np.abs(x.max(0, keepdims=True)), rtol=1e-6)
+    for name, value in plain.items():
+        np.testing.assert_array_equal(poisoned[name], value)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("times", [0, 2])
+def test_of_what_a_loop_leaves_only_what_is_read_lives_on(times: int, level: str) -> None:
+    """The first half of the loop's value dies with the loop, that which lay there before as well."""
+    x = np.linspace(-1, 1, 2448, dtype=np.float32).reshape(2, 1224)
+    om = compiled(HALF_OF_A_LOOP, level)
+    feeds: dict[str, Array] = {"x": x, "times": np.array(times)}
+    plain, poisoned = run(om, feeds, poison=False), run(om, feeds, poison=True)
+    np.testing.assert_allclose(plain["y"], (-x if times else np.exp(x))[1:], rtol=1e-5)
     for name, value in plain.items():
         np.testing.assert_array_equal(poisoned[name], value)
