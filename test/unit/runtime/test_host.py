@@ -236,7 +236,9 @@ except e.GeccError as error:
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_program_reads_no_files(nested: bool) -> None:
     """Weights of a program are its own, also those of branches and attributes."""
-    outside = onnx.TensorProto(name="w", data_type=onnx.TensorProto.FLOAT, dims=[2], data_location=1)
+    outside = onnx.TensorProto(
+        name="w", data_type=onnx.TensorProto.FLOAT, dims=[2], data_location=onnx.TensorProto.EXTERNAL
+    )
     outside.external_data.add(key="location", value="secret")
     const = helper.make_node("Constant", [], ["y"], value=outside)
     result = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2])
