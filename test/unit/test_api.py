@@ -228,5 +228,6 @@ def test_memory_options_are_sizes(options: dict[str, Any]) -> None:
 
 
 def test_sizes_are_integers_of_any_kind() -> None:
-    for shape in (np.array([4, 32]), [np.int64(4), np.uint8(32)], (size for size in (4, 32))):
+    shapes: list[Any] = [np.array([4, 32]), [np.int64(4), np.uint8(32)], (size for size in (4, 32))]
+    for shape in shapes:
         assert gecc.compile(mlp(), input_shapes={"x": shape}).inputs[0].shape == (4, 32)
