@@ -15,6 +15,7 @@ from gecc.errors import GeccError, InvalidModelError, KernelError, UnsupportedEr
 from gecc.runtime.custom import REGISTRY
 
 if TYPE_CHECKING:
+    from google.protobuf.message import Message
     from onnx import ModelProto
 
 RANDOM = frozenset(
@@ -39,6 +40,10 @@ class Program:
         without an implementation.
         """
         proto = _parse(data, where)
+        if (tensor := _external(proto)) is not None:
+            raise InvalidModelError(
+                f"tensor '{tensor}' of the program is kept in another file; a program reads no files", where=where
+            )
         self.inputs: list[str] = [i.name for i in proto.graph.input]
         self.outputs: list[str] = [o.name for o in proto.graph.output]
         self.where = where or f"ONNX node '{proto.graph.name}'"
@@ -90,6 +95,18 @@ def _parse(data: bytes, where: str | None) -> ModelProto:
         return ModelProto.FromString(data)
     except DecodeError as error:
         raise InvalidModelError(f"the host engine does not take the program: {error}", where=where) from error
+
+
+def _external(message: Message) -> str | None:
+    """The name of a tensor anywhere in a message whose data are in another file."""
+    if message.DESCRIPTOR.name == "TensorProto":
+        return message.name if message.data_location else None  # pyright: ignore[reportAttributeAccessIssue]
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for part in value if field.is_repeated else (value,):
+                if (found := _external(part)) is not None:
+                    return found
+    return None
 
 
 def _custom() -> list[type]:

@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from gecc.errors import GeccError, InputError, OmError
+from gecc.errors import GeccError, InputError, InvalidModelError, OmError
 from gecc.om.reader import from_bytes
 from gecc.om.records import (
     GotoTask,
@@ -33,6 +33,7 @@ from gecc.om.records import (
 from gecc.om.writer import to_bytes, write
 from gecc.runtime.executor import Executor
 from gecc.runtime.profile import Profile
+from gecc.runtime.reference import Program
 
 STRINGS = "tensor(string)"
 
@@ -230,3 +231,21 @@ except e.GeccError as error:
     assert "the host engine needs the package onnx" in found
     assert "'StringConcat'" in found
     assert "pip install onnx" in found
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_program_reads_no_files(nested: bool) -> None:
+    """Weights of a program are its own, also those of branches and attributes."""
+    outside = onnx.TensorProto(
+        name="w", data_type=onnx.TensorProto.FLOAT, dims=[2], data_location=onnx.TensorProto.EXTERNAL
+    )
+    outside.external_data.add(key="location", value="secret")
+    const = helper.make_node("Constant", [], ["y"], value=outside)
+    result = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2])
+    inside = helper.make_graph([const], "inside", [], [result])
+    if nested:
+        const = helper.make_node("If", ["c"], ["y"], then_branch=inside, else_branch=inside)
+    flag = helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, [])
+    graph = helper.make_graph([const], "outer", [flag], [result])
+    with pytest.raises(InvalidModelError, match="tensor 'w' of the program is kept in another file"):
+        Program(helper.make_model(graph).SerializeToString())
