@@ -141,9 +141,17 @@ def compile(
     Raises InvalidModelError for a model that breaks the standard, UnsupportedError listing every node that cannot be
     compiled, ShapeError for sizes missing or in conflict, CodegenError when machine code cannot be made.
     """
+    from gecc.arguments import check_borders, check_kind
     from gecc.borders import Borders, prepare
     from gecc.context import make_context
+    from gecc.pipeline import MemoryOptions
+    from gecc.precision import Precision
+    from gecc.switches import Switches
 
+    check_kind(memory, MemoryOptions, "memory")
+    check_kind(precision, (str, Precision), "precision")
+    check_kind(switches, Switches, "switches")
+    check_borders(aipp, input_format, input_types, output_types)
     ctx = make_context()
     module, report = import_reported(
         ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
@@ -215,9 +223,13 @@ def _import(
     host: Host,
     placements: list[Placement],
 ) -> ModuleOp:
+    from gecc.arguments import check_kind, check_names, plain_shapes
     from gecc.frontend.onnx import import_gears, import_onnx
     from gecc.gears import gears_of
 
+    input_shapes = plain_shapes(input_shapes)
+    check_names(outputs, "outputs")
+    check_kind(input_values, Mapping, "input_values")
     allow = host == "allow"
     if gears is None:
         return import_onnx(

@@ -288,6 +288,12 @@ class MemoryOptions:
     disable_reuse: bool = False
     slack: int = 0
 
+    def __post_init__(self) -> None:
+        from gecc.arguments import check_size
+
+        check_size(self.limit, "limit", may_lack=True)
+        check_size(self.slack, "slack")
+
     @property
     def flags(self) -> tuple[str, ...]:
         """The options of the command line that say the same, but for those at their defaults."""

@@ -8,6 +8,7 @@ loop; and what is read behind an If is what any of its branches wrote there, tho
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -117,16 +118,17 @@ def _pieces(value: Operand, writer: int, reads: Sequence[tuple[int, int, int]], 
 def _lives_of_branches(found: list[Life], tasks: Sequence[Task]) -> None:
     """Let live on what is read behind an If or a loop, and which the graph does not name: what the other branches wrote
     last of these bytes, and what lay there before the loop, which may run not once."""
+    held = loops(tasks)
     for *starts, final, end in branches(tasks):
         for result, readers in _read_behind(found, tasks, final, end - 1):
             for first, stop in pairwise((*starts, final)):
-                for life in _last_writers(found, tasks, result, first, stop):
+                for life in _last_writers(found, held, result, first, stop):
                     life.last = max(life.last, result.last)
                     life.readers += (r for r in readers if r not in life.readers)
                     life.beside += (b for b in ((stop, end), *result.beside) if b not in life.beside)
-    for first, last in loops(tasks):
+    for first, last in held:
         for result, readers in _read_behind(found, tasks, first, last):
-            for life in _last_writers(found, tasks, result, 0, first):
+            for life in _last_writers(found, held, result, 0, first):
                 life.last = max(life.last, result.last)
                 life.readers += (r for r in readers if r not in life.readers)
                 life.beside += (b for b in result.beside if b not in life.beside)
@@ -134,22 +136,29 @@ def _lives_of_branches(found: list[Life], tasks: Sequence[Task]) -> None:
 
 def _read_behind(found: Sequence[Life], tasks: Sequence[Task], first: int, last: int) -> list[tuple[Life, list[int]]]:
     """The lives that start in phases `first` to `last` and are read later, with those readers."""
-    pairs = ((life, [r for r in life.readers if tasks[r].phase > last]) for life in found)
-    return [(life, readers) for life, readers in pairs if readers and first <= life.first <= last]
+    within = found[bisect_left(found, first, key=_start) : bisect_right(found, last, key=_start)]
+    pairs = ((life, [r for r in life.readers if tasks[r].phase > last]) for life in within)
+    return [(life, readers) for life, readers in pairs if readers]
 
 
-def _last_writers(found: list[Life], tasks: Sequence[Task], result: Life, first: int, stop: int) -> list[Life]:
+def _start(life: Life) -> int:
+    """What lives are sorted by: the phase of the task that writes them."""
+    return life.first
+
+
+def _last_writers(
+    found: list[Life], held: Sequence[tuple[int, int]], result: Life, first: int, stop: int
+) -> list[Life]:
     """What is written in phases `first` to before `stop` of the bytes of `result`, and not written over there.
 
-    A life that has other bytes too is cut in `found`.
+    A life that has other bytes too is cut in `found`. `held` are the loops.
     """
-    held = loops(tasks)
     lasts: list[Life] = []
-    for at in reversed(range(len(found))):
+    for at in reversed(range(bisect_left(found, first, key=_start), bisect_left(found, stop, key=_start))):
         life = found[at]
         low, high = max(life.start, result.start), min(life.stop, result.stop)
         over = (o for o in lasts if not any(a <= o.first <= b for a, b in held))  # a loop may run not once
-        if low < high and first <= life.first < stop and not any(o.start <= low and high <= o.stop for o in over):
+        if low < high and not any(o.start <= low and high <= o.stop for o in over):
             spans = [span for span in pairwise((life.start, low, high, life.stop)) if span[0] < span[1]]
             pieces = [
                 replace(life, start=a, stop=b, readers=list(life.readers), beside=list(life.beside)) for a, b in spans

@@ -14,6 +14,7 @@ import gecc
 from gecc import api
 from gecc.errors import CliError, GeccError, InputError, InvalidModelError, ShapeError, UnsupportedError
 from gecc.om.records import Weights
+from gecc.pipeline import MemoryOptions
 from gecc.target import X86_64_V3, supports
 from test.unit.tools.models import DIGITS, mlp, save, unsupported
 
@@ -186,3 +187,47 @@ def test_digits_are_recognised() -> None:
     assert (found.argmax(1) == labels).mean() > 0.98
     expected = onnxruntime_results(onnx.load(DIGITS), {"image": images})[0]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+WRONG_KINDS: dict[str, dict[str, Any]] = {
+    "outputs is 'y', expected a list of names": {"outputs": "y"},
+    r"outputs is \[5\], expected a list of names": {"outputs": [5]},
+    "outputs is 5, expected a list of names": {"outputs": 5},
+    "memory is 5, expected MemoryOptions": {"memory": 5},
+    "precision is 5, expected str or Precision": {"precision": 5},
+    r"precision is \['fp16'\], expected str or Precision": {"precision": ["fp16"]},
+    "switches is .*, expected Switches": {"switches": ["ge-cse"]},
+    "aipp is 5, expected str or PathLike": {"aipp": 5},
+    "aipp is '', expected a file or its text": {"aipp": ""},
+    "input_format is 'FOO', expected 'NCHW' or 'NHWC'": {"input_format": "FOO"},
+    "input_types is 'float16', expected texts by name": {"input_types": "float16"},
+    r"input_types is \{'x': 5\}, expected texts by name": {"input_types": {"x": 5}},
+    r"output_types is \['float16'\], expected a text, or texts by name": {"output_types": ["float16"]},
+    "input_values is 5, expected Mapping": {"input_values": 5},
+    "input_shapes is 5, expected shapes by input name": {"input_shapes": 5},
+    "input 'x' is given the shape 5, expected a list of sizes": {"input_shapes": {"x": 5}},
+    "input 'x' is given the shape '4,32', expected a list of sizes": {"input_shapes": {"x": "4,32"}},
+    r"shape \[4, 32.5\]: 32.5 is no size": {"input_shapes": {"x": (4, 32.5)}},
+    r"shape \[4, True\]: True is no size": {"input_shapes": {"x": (4, True)}},
+    r"shape \[4, 'n'\]: 'n' is no size": {"input_shapes": {"x": (4, "n")}},
+    "more elements than memory has bytes": {"input_shapes": {"x": (2**40, 2**20)}},
+}
+
+
+@pytest.mark.parametrize("said", WRONG_KINDS)
+def test_arguments_of_a_wrong_kind_are_refused_in_words(said: str) -> None:
+    with pytest.raises((CliError, ShapeError), match=said):
+        gecc.compile(mlp(), **WRONG_KINDS[said])
+
+
+@pytest.mark.parametrize("options", [{"limit": "8M"}, {"limit": -1}, {"limit": 1.5}, {"slack": -1}, {"slack": "x"}])
+def test_memory_options_are_sizes(options: dict[str, Any]) -> None:
+    ((name, value),) = options.items()
+    with pytest.raises(CliError, match=f"{name} is {value!r}, expected an integer from 0 on"):
+        MemoryOptions(**options)
+
+
+def test_sizes_are_integers_of_any_kind() -> None:
+    shapes: list[Any] = [np.array([4, 32]), [np.int64(4), np.uint8(32)], (size for size in (4, 32))]
+    for shape in shapes:
+        assert gecc.compile(mlp(), input_shapes={"x": shape}).inputs[0].shape == (4, 32)
