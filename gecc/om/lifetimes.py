@@ -57,6 +57,19 @@ def loops(tasks: Sequence[Task]) -> list[tuple[int, int]]:
     return sorted(found.items())
 
 
+def skipped(tasks: Sequence[Task]) -> list[tuple[int, int]]:
+    """Of the loops, those that may run not once: a switch in front of the label leads past the last jump, too."""
+    labels = {task.number: i for i, task in enumerate(tasks) if isinstance(task, LabelTask)}
+    head = {tasks[i].phase: i for i in labels.values()}
+    found: list[tuple[int, int]] = []
+    for first, last in loops(tasks):
+        before = tasks[head[first] - 1] if head[first] else None
+        targets = before.targets if isinstance(before, SwitchTask) else ()
+        if any(tasks[labels[target]].phase > last for target in targets):
+            found.append((first, last))
+    return found
+
+
 def branches(tasks: Sequence[Task]) -> list[list[int]]:
     """For each If, outer ones first, the phases in which its branches start, and that of the label where all of them end."""
     places = {task.number: i for i, task in enumerate(tasks) if isinstance(task, LabelTask)}
@@ -117,8 +130,8 @@ def _pieces(value: Operand, writer: int, reads: Sequence[tuple[int, int, int]], 
 
 def _lives_of_branches(found: list[Life], tasks: Sequence[Task]) -> None:
     """Let live on what is read behind an If or a loop, and which the graph does not name: what the other branches wrote
-    last of these bytes, and what lay there before the loop, which may run not once."""
-    held = loops(tasks)
+    last of these bytes, and what lay there before a loop that may run not once."""
+    held = skipped(tasks)
     for *starts, final, end in branches(tasks):
         for result, readers in _read_behind(found, tasks, final, end - 1):
             for first, stop in pairwise((*starts, final)):
@@ -151,7 +164,7 @@ def _last_writers(
 ) -> list[Life]:
     """What is written in phases `first` to before `stop` of the bytes of `result`, and not written over there.
 
-    A life that has other bytes too is cut in `found`. `held` are the loops.
+    A life that has other bytes too is cut in `found`. `held` are the loops that may run not once.
     """
     lasts: list[Life] = []
     for at in reversed(range(bisect_left(found, first, key=_start), bisect_left(found, stop, key=_start))):

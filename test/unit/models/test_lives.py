@@ -107,6 +107,23 @@ net (float[2, 1224] x, int64 times) => (float[1, 1224] y, float[2, 1224] z) {
 """
 
 
+ROWS = """
+<ir_version: 9, opset_import: ["" : 18]>
+net (float[408] x, float[408] y, float[5, 1, 2] t, float[2, 12, 2] w, float[2, 12, 3] r, float[2, 24] b)
+    => (float[408] p, float[408] q, float[5, 2, 1, 3] z) {
+    once = Constant <value = int64 {1}> ()
+    s = Sigmoid (x)
+    p, q = Loop (once, , s, y) <body = step (int64 i, bool go, float[408] c, float[408] d)
+        => (bool on, float[408] e, float[408] f) {
+        on = Identity (go)
+        e = Max (c, d)
+        f = Sigmoid (d)
+    }>
+    z, last, cell = LSTM <hidden_size = 3, direction = "bidirectional"> (t, w, r, b)
+}
+"""
+
+
 def compiled(text: str, level: str) -> OmModel:
     """As a file: read in full, its lives proven."""
     return from_bytes(gecc.compile(onnx.parser.parse_model(text), opt_level=level).to_bytes(), verify="full")
@@ -173,3 +190,16 @@ def test_of_what_a_loop_leaves_only_what_is_read_lives_on(times: int, level: str
     np.testing.assert_allclose(plain["y"], (-x if times else np.exp(x))[1:], rtol=1e-5)
     for name, value in plain.items():
         np.testing.assert_array_equal(poisoned[name], value)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_rows_of_a_loop_that_runs_need_nothing_from_before_it(level: str) -> None:
+    """The hidden states are made row by row, in bytes that held something else before."""
+    rng = np.random.default_rng(0)
+    sizes = {"x": (408,), "y": (408,), "t": (5, 1, 2), "w": (2, 12, 2), "r": (2, 12, 3), "b": (2, 24)}
+    feeds = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in sizes.items()}
+    om = compiled(ROWS, level)
+    plain, poisoned = run(om, feeds, poison=False), run(om, feeds, poison=True)
+    np.testing.assert_allclose(plain["p"], np.maximum(1 / (1 + np.exp(-feeds["x"])), feeds["y"]), rtol=1e-5)
+    for name, array in plain.items():
+        np.testing.assert_array_equal(poisoned[name], array)
