@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test smith fuzz conformance every-om bench clean
+.PHONY: demo test types mutations smith fuzz conformance every-om bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/python test/digits/run.py build
@@ -14,11 +14,17 @@ demo: $(VENV)/ready
 test: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lit -s -j $(JOBS) test
+	$(MAKE) --no-print-directory --output-sync=target -j $(JOBS) types mutations
+	$(BIN)/pytest -q -n $(JOBS)
+
+# Parts of `make test` that take one core each.
+types: $(VENV)/ready
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
-	$(BIN)/lit -s -j $(JOBS) test
+
+mutations: $(VENV)/ready
 	$(BIN)/python -m test.mutate
-	$(BIN)/pytest -q -n $(JOBS)
 
 smith: $(VENV)/ready
 	$(BIN)/python -m gecc.debug.smith --count 2000 --jobs $(JOBS)

@@ -208,7 +208,6 @@ def test_softmax_and_norms_sum_in_f32() -> None:
         ("hf_bert_eager.legacy17", "fp16", 12),
         ("rapidocr_onnxruntime__ch_ppocr_mobile_v2.0_cls_infer", "mixed_float16", 12),
         ("rapidocr_onnxruntime__ch_ppocr_mobile_v2.0_cls_infer", "cube_fp16in_fp32out", 12),
-        ("cls.qdq_s8s8_perchannel", "fp16", 40),
         ("text2tashkeel__rawi.int8", "fp16", 40),
         ("cls.fp16", "fp32", 12),
         ("hf_llama_kv.legacy17", "mixed_bfloat16", 12),
