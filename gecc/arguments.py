@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 from gecc.errors import CliError, ShapeError
 
@@ -84,5 +84,5 @@ def check_size(given: object, what: str, *, may_lack: bool = False) -> None:
         raise CliError(f"{what} is {given!r}, expected an integer from 0 on")
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
