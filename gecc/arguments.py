@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from gecc.errors import CliError, ShapeError
 
