@@ -134,10 +134,10 @@ class MatmulOp(FusedOp):
 def packed_conv_shape(out: int, group: int, depth: int, taps: int, columns: int) -> tuple[int, int, int, int]:
     """Shape of convolution weights [out, depth, taps] packed in panels of `columns`.
 
-    A depthwise convolution (as many groups as output channels) has one panel of all channels: [1, 1, taps, out].
+    A depthwise convolution (as many groups as channels) in panels of all its channels has one: [1, 1, taps, out].
     """
-    if group > 1 and group == out == columns:
-        return 1, 1, taps * depth, out
+    if depth == 1 and group > 1 and group == out == columns:
+        return 1, 1, taps, out
     return group, -(-(out // group) // columns), taps * depth, columns
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from test.unit.frontend.cases import Case, Fixed, check, fixed, floats
+from test.unit.frontend.native import check_native
 
 X, L = floats(2, 4, 9, 7), floats(2, 4, 11)
 W, WL = Fixed(floats(6, 4, 3, 3)), Fixed(floats(6, 4, 3))
@@ -106,3 +107,13 @@ RESIZES = [
 @pytest.mark.parametrize("case", [*CONVS, *POOLS, *RESIZES], ids=lambda c: c.id)
 def test_numbers(case: Case) -> None:
     check(case)
+
+
+@pytest.mark.parametrize("groups", [8, 16, 32])
+@pytest.mark.parametrize("depth", [1, 2, 4])
+@pytest.mark.parametrize("constant", [True, False])
+def test_as_many_groups_as_outputs(groups: int, depth: int, constant: bool) -> None:
+    """Depthwise only where each group has one input channel; the panels may be as wide as there are groups."""
+    w = floats(groups, depth, 3, 2)
+    weights = Fixed(w) if constant else w
+    check_native(Case("Conv", 11, [floats(2, groups * depth, 5, 4), weights], {"group": groups}))
