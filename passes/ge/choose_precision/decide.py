@@ -51,6 +51,10 @@ class Decider:
                 reason = (
                     "put on the grey list: as what comes before it" if colour == "grey" else f"put on the {colour} list"
                 )
+                if operator in self.colours:
+                    report.warnings.append(
+                        f"{operator} is put on the {self.colours[operator][0]} list and on the {colour} list, which counts"
+                    )
                 self.colours[operator] = (colour, f"{reason} as '{name}'")
         if (wanted.white or wanted.black or wanted.grey) and not self.mode.lists:
             report.warnings.append(f"mode {wanted.mode} has no lists; what was put on them has no effect")
