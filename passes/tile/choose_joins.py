@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from gecc.dialects.tile import JoinOp
 from gecc.errors import PassError
 from gecc.memory import EFFORTS
-from gecc.passes.tile._joins import homes
+from gecc.passes.tile._joins import blocks_of, homes
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class TileChooseJoins(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.effort not in EFFORTS:
             raise PassError(f"unknown effort '{self.effort}'", hint=f"one of {', '.join(EFFORTS)}")
-        blocks = [b for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration for b in _blocks(f)]
+        blocks = [b for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration for b in blocks_of(f)]
         if not any(homes(block) for block in blocks):
             return
         arena, bound = self._plan(ctx, op)
@@ -71,10 +70,6 @@ class TileChooseJoins(ModulePass):
             phases = [[s] for s in steps] if self.sequential else merge_phases(steps, self.slack)
             arenas.append(best_arena(phases, self.effort))
         return max(a.bytes for a in arenas), max(a.bound for a in arenas)
-
-
-def _blocks(function: FuncOp) -> list[Block]:
-    return [*function.body.blocks, *(b for op in function.body.walk() for r in op.regions for b in r.blocks)]
 
 
 def _copy_all(module: ModuleOp) -> None:
