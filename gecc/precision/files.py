@@ -57,7 +57,9 @@ def mixlist_of(text: str, where: str) -> Lists:
         found = operators_called(name)
         if found and all(colour_of(each)[0] != colour for each in found):
             warnings.append(f"{where}: '{name}' is not on the {colour} list, from which it is to be removed")
-        elif colour != "grey" and name not in target:
+        elif name not in target:
+            if found and colour == "grey":
+                warnings.append(f"{where}: '{name}' stays on the grey list, as what is put on no other")
             _put(target, name, "grey", where)
     warnings += [f"{where}: {unknown_operator(name)}" for name in target if not operators_called(name)]
     names = {colour: tuple(n for n, c in target.items() if c == colour) for colour in ("white", "black", "grey")}

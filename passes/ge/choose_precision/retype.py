@@ -29,6 +29,8 @@ class Retyper:
         self._inserted: list[Operation] = []
         self._constants: set[Operation] = set()
         """Constants that were converted; those without other users go."""
+        self._clipped: list[tuple[Operation, Clipped]] = []
+        """Constants made of such, and what they lost."""
         self._losses: dict[tuple[Operation, Attribute], tuple[int, int]] = {}
 
     def change(self, op: ge.GeOp, target: Attribute, result: Attribute | None) -> str | None:
@@ -66,10 +68,11 @@ class Retyper:
         return self._losses[key]
 
     def finish(self) -> None:
-        """Remove casts and constants that nothing uses."""
+        """Remove casts and constants that nothing uses, and report what the others lost."""
         for op in reversed(self._inserted):
             if op.parent is not None and all(r.first_use is None for r in op.results):
                 Rewriter.erase_op(op)
+        self.report.constants += [lost for op, lost in self._clipped if op.parent is not None]
         for op in self._constants:
             if all(r.first_use is None for r in op.results):
                 Rewriter.erase_op(op)
@@ -145,9 +148,6 @@ class Retyper:
 
         values, limit = self.store.array(const.value), _greatest(element)
         outside, vanished = self.losses(const, element)
-        if outside or vanished:
-            names = location_names(const)
-            self.report.constants.append(Clipped(names, str(element), outside, vanished))
         if outside and self.report.clip:
             clipped = np.clip(values, values.dtype.type(-limit), values.dtype.type(limit))
             values = np.where(np.isinf(values), values, clipped)
@@ -159,6 +159,8 @@ class Retyper:
         Rewriter.insert_op(made, InsertPoint.after(const))
         self._inserted.append(made)
         self._constants.add(const)
+        if outside or vanished:
+            self._clipped.append((made, Clipped(location_names(const), str(element), outside, vanished)))
         return made.result
 
 

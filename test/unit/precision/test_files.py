@@ -50,16 +50,18 @@ def test_mixlist() -> None:
         {
             "black-list": {"to-remove": ["Exp", "Relu"], "to-add": ["MatMul"]},
             "white-list": {"to-add": ["Softmax", "Nothing"], "to-remove": ["Conv"]},
-            "gray-list": {"to-add": ["Tanh"]},
+            "gray-list": {"to-add": ["Tanh"], "to-remove": ["Neg", "Absent"]},
         }
     )
     found = mixlist_of(text, "lists.json")
     assert found.black == ("MatMul",)
     assert found.white == ("Softmax", "Nothing")
-    assert found.grey == ("Tanh", "Exp", "Conv")
-    assert len(found.warnings) == 2
+    assert found.grey == ("Tanh", "Exp", "Conv", "Neg", "Absent")
+    assert len(found.warnings) == 4
     assert "'Relu' is not on the black list" in found.warnings[0]
-    assert "no operator is called 'Nothing'" in found.warnings[1]
+    assert "'Neg' stays on the grey list" in found.warnings[1]
+    assert "no operator is called 'Nothing'" in found.warnings[2]
+    assert "no operator is called 'Absent'" in found.warnings[3]
 
 
 @pytest.mark.parametrize(
