@@ -220,7 +220,6 @@ def _check(args: argparse.Namespace, source: str) -> int:
 
 def _memory(args: argparse.Namespace, source: Form) -> int:
     """The report alone, without an om."""
-
     subject = _read(args, source)
     _report_memory(args, subject, _options(args))
     return 0

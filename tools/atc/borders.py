@@ -24,8 +24,9 @@ def borders(command: Command, path: str, outputs: Sequence[str]) -> Borders:
     if config is not None:
         from gecc.aipp import read_aipp
 
-        for line in (line for op in read_aipp(config) for line in op.warnings):
-            warn(line)
+        for op in read_aipp(config):
+            for line in op.warnings:
+                warn(line)
     return Borders(
         config,
         "NCHW",
