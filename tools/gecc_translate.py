@@ -263,10 +263,14 @@ def _is_json(args: argparse.Namespace) -> bool:
 
 
 def _look(args: argparse.Namespace, source: Form, view: str) -> int:
-    from gecc.debug.inspect.view import look
+    from gecc.debug.inspect.view import disassemble, look
+    from gecc.precision.report import listening
 
-    shapes = input_shapes(args)
-    text = look(args.input, source, view, shapes, opt_level=opt_level(args), target=args.target)
+    if view == "disassemble" and source != "om":
+        with listening(_tell):
+            text = disassemble(_read(args, source), args.kernels, **_options(args))
+    else:
+        text = look(args.input, source, view)
     if args.output is None:
         print(text, end="")
     else:
