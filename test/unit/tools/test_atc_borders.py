@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 
 from gecc import api
 from gecc.errors import CliError
+from gecc.frontend.onnx import load_model
 from gecc.tools.atc.borders import names, output_types
 from gecc.tools.gecc_translate import main
 from test.unit.tools.conftest import Call
@@ -106,9 +107,10 @@ def test_bad_flags(call: Call, tmp_path: Path, flags: list[str], said: str) -> N
     assert not (tmp_path / "net.om").exists()
 
 
-def test_syntax() -> None:
+def test_syntax(tmp_path: Path) -> None:
+    model = load_model(save(tmp_path))
     assert names(None, "x") == [] and names(" a ; b;a", "x") == ["a", "b"]
-    assert output_types("'FP16'", "none", ["a"]) == "FP16" and output_types(None, "none", []) is None
-    assert output_types("a:b:FP16;c:INT8", "none", ["a:b", "c"]) == {"a:b": "FP16", "c": "INT8"}
+    assert output_types("'FP16'", model, ["a"]) == "FP16" and output_types(None, model, []) is None
+    assert output_types("a:b:FP16;c:INT8", model, ["a:b", "c"]) == {"a:b": "FP16", "c": "INT8"}
     with pytest.raises(CliError, match="expected FP16"):
-        output_types(";", "none", [])
+        output_types(";", model, [])
