@@ -6,7 +6,8 @@ Done to a module as imported, before everything else; the graph between stays as
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from gecc.errors import CliError
 if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
+
+    from gecc.aipp import Aipp
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,9 @@ class Borders:
         return self.aipp is None and not self.inputs and not self.outputs
 
 
-def prepare(ctx: Context, module: ModuleOp, borders: Borders) -> None:
-    """Give the inputs and outputs of a module as imported these forms, in place.
+def prepare(ctx: Context, module: ModuleOp, borders: Borders, tell: Callable[[str], None] = warnings.warn) -> None:
+    """Give the inputs and outputs of a module as imported these forms, in place. `tell` is called with each line about
+    what has no effect.
 
     Raises CliError for a configuration that does not fit the model, names that are no inputs or outputs, element types
     that cannot be had, and an input that is a picture and of another type as well; ShapeError for unknown sizes.
@@ -60,8 +64,12 @@ def prepare(ctx: Context, module: ModuleOp, borders: Borders) -> None:
         require_static(module)
         text = borders.aipp if isinstance(borders.aipp, str) and "{" in borders.aipp else ""
         config = "" if text else os.fspath(borders.aipp)
-        passes.append(InsertAipp(config, text, borders.input_format))
-        _refuse_both(module, borders)
+        step = InsertAipp(config, text, borders.input_format)
+        passes.append(step)
+        configs = step.configs()
+        for line in (line for op in configs for line in op.warnings):
+            tell(line)
+        _refuse_both(module, configs, borders.inputs)
     if borders.inputs or borders.outputs:
         outputs = borders.outputs or {}
         passes.append(
@@ -75,21 +83,14 @@ def prepare(ctx: Context, module: ModuleOp, borders: Borders) -> None:
 
 def outputs_of(module: ModuleOp) -> list[str]:
     """The names of a module's outputs."""
-    from gecc.gear_module import main_functions
-    from gecc.interp.base import output_names
+    from gecc.gear_module import main_functions, output_names
 
-    return list(output_names(main_functions(module)[0]))
+    return output_names(main_functions(module)[0])
 
 
-def _refuse_both(module: ModuleOp, borders: Borders) -> None:
-    from gecc.aipp import aipp_of, read_aipp
+def _refuse_both(module: ModuleOp, configs: Sequence[Aipp], types: Mapping[str, str]) -> None:
     from gecc.passes.ge.insert_aipp import inputs_of
 
-    assert borders.aipp is not None
-    is_text = isinstance(borders.aipp, str) and "{" in borders.aipp
-    configs = aipp_of(str(borders.aipp), "the configuration") if is_text else read_aipp(os.fspath(borders.aipp))
     for name in inputs_of(module, configs):
-        if name in borders.inputs:
-            raise CliError(
-                f"E10034: input '{name}' is a picture of bytes (AIPP), and is to be {borders.inputs[name]} as well"
-            )
+        if name in types:
+            raise CliError(f"E10034: input '{name}' is a picture of bytes (AIPP), and is to be {types[name]} as well")

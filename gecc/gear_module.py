@@ -17,19 +17,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
+
+from gecc.errors import InvalidModelError
+from gecc.om.gears import MAX_GEARS
 
 GEARS = "ge.gears"
 """Module attribute of a model with gears: one of `KINDS`."""
 
 KINDS: dict[str, int] = {"batch": 1, "image": 2, "dims": 3}
 """What differs between gears (the first dimension, height and width, any), and its number in an om."""
-
-MAX_GEARS = 100
-"""Most gears of a model."""
 
 PREFIX = "Batch_"
 """What the functions of gears are called, before their number."""
@@ -55,6 +55,25 @@ def interface(function: FuncOp) -> FunctionType:
     """A function's type on tensors, also where it is on memory already."""
     signature = function.attributes.get(SIGNATURE)
     return signature if isinstance(signature, FunctionType) else function.function_type
+
+
+def input_names(function: FuncOp) -> list[str]:
+    """The names of a function's arguments. Raises InvalidModelError where there are more or fewer."""
+    return _names(function, "ge.input_names", "arg", len(function.function_type.inputs))
+
+
+def output_names(function: FuncOp) -> list[str]:
+    """The names of a function's results. Raises InvalidModelError where there are more or fewer."""
+    return _names(function, "ge.output_names", "out", len(function.function_type.outputs))
+
+
+def _names(function: FuncOp, attribute: str, prefix: str, count: int) -> list[str]:
+    named = function.attributes.get(attribute)
+    if named is None:
+        return [f"{prefix}{i}" for i in range(count)]
+    if not isinstance(named, ArrayAttr) or len(named) != count:
+        raise InvalidModelError(f"{attribute} is {named}, expected {count} names", where=f"@{function.sym_name.data}")
+    return [n.data if isinstance(n, StringAttr) else str(n) for n in named]
 
 
 def shapes_of(types: Sequence[Attribute]) -> tuple[tuple[int, ...], ...]:

@@ -17,7 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from gecc.dialects import ge
-from gecc.interp.base import input_names
+from gecc.gear_module import input_names
 from gecc.weights import WeightStore, numpy_dtype
 
 MOVES = (

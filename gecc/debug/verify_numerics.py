@@ -28,8 +28,8 @@ from gecc.debug.domains import draw_inputs
 from gecc.debug.launches import LaunchRunner
 from gecc.dialects import tile
 from gecc.errors import GeccError
-from gecc.gear_module import main_functions
-from gecc.interp.base import input_names, output_names, run_module
+from gecc.gear_module import input_names, main_functions, output_names
+from gecc.interp.base import run_module
 from gecc.interp.tile_graph import run_graph
 from gecc.pipeline import parse_passes, run_passes, stage_of
 from gecc.target import Target, host

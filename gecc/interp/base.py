@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, Float32Type, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float32Type, ModuleOp, TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, OpImplResult, PythonValues, impl, register_impls
 from xdsl.interpreters.func import FuncFunctions
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -25,7 +25,7 @@ from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef
 
 from gecc.dialects.ge.objects import ObjectType
 from gecc.errors import InputError, InvalidModelError
-from gecc.gear_module import gear_functions
+from gecc.gear_module import gear_functions, input_names, output_names
 from gecc.rewrite import location_names
 from gecc.weights import WeightAttr, WeightStore, element_type, numpy_dtype
 
@@ -229,25 +229,6 @@ def fits(shape: Sequence[int], type: TensorType[Any]) -> bool:
     """Whether an array of `shape` is a value of `type`; an unknown dimension fits any."""
     declared = type.get_shape()
     return len(shape) == len(declared) and all(d < 0 or d == s for d, s in zip(declared, shape, strict=True))
-
-
-def input_names(main: func.FuncOp) -> list[str]:
-    """The names of a function's arguments."""
-    return _names(main, "ge.input_names", "arg", len(main.function_type.inputs))
-
-
-def output_names(main: func.FuncOp) -> list[str]:
-    """The names of a function's results."""
-    return _names(main, "ge.output_names", "out", len(main.function_type.outputs))
-
-
-def _names(main: func.FuncOp, attribute: str, prefix: str, count: int) -> list[str]:
-    named = main.attributes.get(attribute)
-    if named is None:
-        return [f"{prefix}{i}" for i in range(count)]
-    if not isinstance(named, ArrayAttr) or len(named) != count:
-        raise InvalidModelError(f"{attribute} is {named}, expected {count} names", where=f"@{main.sym_name.data}")
-    return [n.data if isinstance(n, StringAttr) else str(n) for n in named]
 
 
 def _arguments(main: func.FuncOp, inputs: Mapping[str, Any] | Sequence[Any], env: Env) -> tuple[Any, ...]:

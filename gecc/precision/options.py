@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from gecc.errors import CliError
@@ -136,11 +136,11 @@ class Precision:
     """
 
     mode: str = "origin"
-    white: Sequence[str] = field(default=())
-    black: Sequence[str] = field(default=())
-    grey: Sequence[str] = field(default=())
-    keep: Sequence[str] = field(default=())
-    customize: Sequence[str] = field(default=())
+    white: Sequence[str] = ()
+    black: Sequence[str] = ()
+    grey: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    customize: Sequence[str] = ()
     clip: bool = True
 
     def __post_init__(self) -> None:

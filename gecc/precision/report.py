@@ -37,7 +37,6 @@ class Clipped:
 
     nodes: tuple[str, ...]
     element: str
-    size: int
     outside: int
     """Elements beyond the range; clipped to it, or infinite when that is switched off."""
     vanished: int

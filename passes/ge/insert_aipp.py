@@ -17,7 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from gecc.dialects import ge
 from gecc.dialects.ge.types import f32, i32, row_major, ui8
 from gecc.errors import CliError
-from gecc.gear_module import main_functions
+from gecc.gear_module import input_names, main_functions
 from gecc.rewrite import name_location
 
 if TYPE_CHECKING:
@@ -58,12 +58,15 @@ class InsertAipp(ModulePass):
     input_format: str = "NCHW"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        insert(op, self.configs(), self.input_format)
+
+    def configs(self) -> tuple[Aipp, ...]:
+        """What file or text say. Raises CliError."""
         from gecc.aipp import aipp_of, read_aipp
 
         if bool(self.config) == bool(self.text):
             raise CliError("ge-insert-aipp takes either config, a file, or text", hint='{config="aipp.cfg"}')
-        configs = read_aipp(self.config) if self.config else aipp_of(self.text, "the configuration")
-        insert(op, configs, self.input_format)
+        return read_aipp(self.config) if self.config else aipp_of(self.text, "the configuration")
 
 
 def insert(module: ModuleOp, configs: Sequence[Aipp], input_format: str) -> None:
@@ -75,7 +78,7 @@ def insert(module: ModuleOp, configs: Sequence[Aipp], input_format: str) -> None
         chosen = [(_place(function, config), config) for config in configs]
         for place, config in chosen:
             if place in seen:
-                name = _names(function)[place]
+                name = input_names(function)[place]
                 raise CliError(f"E10052: two aipp_op are about input '{name}'", where=config.where, hint=seen[place])
             seen[place] = f"the other one is at {config.where}"
         for place, config in chosen:
@@ -87,19 +90,12 @@ def insert(module: ModuleOp, configs: Sequence[Aipp], input_format: str) -> None
 def inputs_of(module: ModuleOp, configs: Sequence[Aipp]) -> list[str]:
     """Names of the inputs that configurations are about. Raises CliError for one that the model has not."""
     function = main_functions(module)[0]
-    return [_names(function)[_place(function, config)] for config in configs]
-
-
-def _names(function: FuncOp) -> list[str]:
-    names = function.attributes.get("ge.input_names")
-    if isinstance(names, ArrayAttr):
-        return [name.data for name in names if isinstance(name, StringAttr)]
-    return [f"arg{i}" for i in range(len(function.body.block.args))]
+    return [input_names(function)[_place(function, config)] for config in configs]
 
 
 def _place(function: FuncOp, config: Aipp) -> int:
     """The place of the input that a configuration is about."""
-    names = _names(function)
+    names = input_names(function)
     if config.name is not None:
         if config.name not in names:
             close = get_close_matches(config.name, names, n=1)
@@ -122,7 +118,7 @@ class _Inserter:
         self.place = place
         self.config = config
         self.input_format = input_format
-        self.name = _names(function)[place]
+        self.name = input_names(function)[place]
         self.block: Block = function.body.block
         self.argument = self.block.args[place]
         self.made: list[Operation] = []

@@ -9,14 +9,14 @@ from difflib import get_close_matches
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FunctionType, IntegerType, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from gecc.dialects import ge
 from gecc.dialects.ge.types import bf16, elem, f16, f32, f64, i8, i16, i32, i64, like, tensor, ui8, ui16, ui32, ui64
 from gecc.errors import CliError
-from gecc.gear_module import main_functions
+from gecc.gear_module import input_names, main_functions, output_names
 from gecc.rewrite import fuse_locations, name_location
 
 ELEMENTS: dict[str, Attribute] = {
@@ -45,7 +45,9 @@ class SetIoTypes(ModulePass):
     func.func @main(%x: tensor<4xf16>) -> tensor<4xui8> {
       %x32 = ge.Cast(%x) : (tensor<4xf16>) -> tensor<4xf32>
       %y = ge.Relu(%x32) : (tensor<4xf32>) -> tensor<4xf32>
-      %c = ge.ClipByValue(%y, %0, %255) : ... -> tensor<4xf32>
+      %n = ge.Equal(%y, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+      %s = ge.Select(%n, %y, %0) : ... -> tensor<4xf32>
+      %c = ge.ClipByValue(%s, %0, %255) : ... -> tensor<4xf32>
       %y8 = ge.Cast(%c) : (tensor<4xf32>) -> tensor<4xui8>
       func.return %y8 : tensor<4xui8>
     }
@@ -71,7 +73,7 @@ class SetIoTypes(ModulePass):
         block = function.body.block
         ret = block.last_op
         assert isinstance(ret, ReturnOp)
-        inputs, outputs = _names(function, "input", len(block.args)), _names(function, "output", len(ret.operands))
+        inputs, outputs = input_names(function), output_names(function)
         for place, kind in _wanted(self.inputs, inputs, "input").items():
             _check(function, "input", place, inputs[place], block.args[place])
             _set_input(block.args[place], kind, inputs[place])
@@ -83,13 +85,6 @@ class SetIoTypes(ModulePass):
             _check(function, "output", place, outputs[place], ret.operands[place])
             ret.operands[place] = _converted(ret.operands[place], kind, ret)
         function.function_type = FunctionType.from_lists([a.type for a in block.args], [r.type for r in ret.operands])
-
-
-def _names(function: FuncOp, what: str, count: int) -> list[str]:
-    names = function.attributes.get(f"ge.{what}_names")
-    if isinstance(names, ArrayAttr):
-        return [name.data for name in names if isinstance(name, StringAttr)]
-    return [f"{'arg' if what == 'input' else 'result'}{i}" for i in range(count)]
 
 
 def _wanted(entries: Sequence[str], names: Sequence[str], what: str) -> dict[int, Attribute]:
@@ -112,12 +107,8 @@ def _wanted(entries: Sequence[str], names: Sequence[str], what: str) -> dict[int
     return found
 
 
-def _element(spelled: str) -> Attribute | None:
-    return ELEMENTS.get(spelled.strip().lower().removeprefix("dt_"))
-
-
 def _known(spelled: str, entry: str) -> Attribute:
-    if (kind := _element(spelled)) is not None:
+    if (kind := ELEMENTS.get(spelled.strip().lower().removeprefix("dt_"))) is not None:
         return kind
     raise CliError(
         f"E10001: '{spelled}' in '{entry}' is no element type that can be chosen",
@@ -135,16 +126,15 @@ def _check(function: FuncOp, what: str, place: int, name: str, value: SSAValue) 
         raise CliError(f"{what} '{name}' is {value.type}: only tensors of numbers have an element type to choose")
 
 
-def _set_input(argument: SSAValue, kind: Attribute, name: str) -> None:
+def _set_input(argument: BlockArgument, kind: Attribute, name: str) -> None:
     before = elem(argument)
     if before == kind:
         return
-    made = ge.Cast(argument, before)
+    taken = Rewriter.replace_value_with_new_type(argument, like(tensor(argument), element=kind))
+    made = ge.Cast(taken, before)
     made.location = name_location(name)
-    Rewriter.insert_op(made, InsertPoint.at_start(argument.owner))  # pyright: ignore[reportArgumentType]
-    argument.replace_uses_with_if(made.result, lambda use: use.operation is not made)
-    argument._type = like(tensor(argument), element=kind)
-    made.result._type = like(tensor(argument), element=before)
+    Rewriter.insert_op(made, InsertPoint.at_start(argument.block))
+    taken.replace_uses_with_if(made.result, lambda use: use.operation is not made)
 
 
 def _converted(value: SSAValue, kind: Attribute, before: Operation) -> SSAValue:

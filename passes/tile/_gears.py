@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gecc.errors import PassError
-from gecc.gear_module import KINDS
+from gecc.gear_module import KINDS, PREFIX
 from gecc.om.gears import GEAR
 from gecc.om.records import (
     AttrValue,
@@ -51,7 +51,7 @@ def join_gears(b: Builder, kind: str) -> tuple[list[IoDesc], list[om.WeightOp], 
     b.first_label = end + 1
     outputs: list[list[IoDesc]] = []
     for gear, (function, returned) in enumerate(zip(b.functions, results, strict=True)):
-        b.suffix, b.marks = f"_ascend_mbatch_batch_{gear}", {"_batch_label": f"Batch_{gear}"}
+        b.suffix, b.marks = f"_ascend_mbatch_batch_{gear}", {"_batch_label": f"{PREFIX}{gear}"}
         _label(b, gear)
         b.first_phase = b.tasks[-1].phase + 1
         b.outputs = returned

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
-from gecc.tools.atc.command import Command, warn
+from gecc.tools.atc.command import Command
 
 if TYPE_CHECKING:
     from gecc.borders import Borders
@@ -16,20 +16,12 @@ if TYPE_CHECKING:
 def borders(command: Command, model: OnnxModel, outputs: Sequence[str]) -> Borders:
     """What the flags ask for; `outputs` are the names of its outputs in the om.
 
-    Lines about what has no effect go to stderr. Raises CliError for files that cannot be read, names that are no inputs
-    or outputs, and types that are none.
+    Raises CliError for what is no list of names, and for names that are no outputs.
     """
     from gecc.borders import Borders
 
-    config = command["insert_op_conf"]
-    if config is not None:
-        from gecc.aipp import read_aipp
-
-        for op in read_aipp(config):
-            for line in op.warnings:
-                warn(line)
     return Borders(
-        config,
+        command["insert_op_conf"],
         "NCHW",
         {name: "float16" for name in names(command["input_fp16_nodes"], "input_fp16_nodes")},
         output_types(command["output_type"], model, outputs),

@@ -47,7 +47,7 @@ def build(command: Command) -> int:
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
     module = subject.as_module()
-    prepare(subject.ctx, module, borders(command, model, outputs_of(module)))
+    prepare(subject.ctx, module, borders(command, model, outputs_of(module)), warn)
     wanted = precision(command)
     make_folder_of(output)
     log = Told(command["log"] or "null")

@@ -31,9 +31,11 @@ class Decider:
         self.retyper = retyper
         self.exact: dict[Operation, str] = {}
         """Operations that stand for integers, and how."""
-        self.unused = {name for name in wanted.keep}
+        self.unused = set(wanted.keep)
         self.keep_nodes = {name for name in wanted.keep if not name.startswith("OpType::")}
-        self.keep_types = self._by_operator([n.removeprefix("OpType::") for n in wanted.keep if "OpType::" in n[:8]])
+        self.keep_types = self._by_operator(
+            [n.removeprefix("OpType::") for n in wanted.keep if n.startswith("OpType::")]
+        )
         self.custom_nodes: dict[str, Custom] = {}
         self.custom_types: dict[str, Custom] = {}
         for custom in map(custom_of, wanted.customize):
@@ -49,6 +51,10 @@ class Decider:
                 reason = (
                     "put on the grey list: as what comes before it" if colour == "grey" else f"put on the {colour} list"
                 )
+                if operator in self.colours:
+                    report.warnings.append(
+                        f"{operator} is put on the {self.colours[operator][0]} list and on the {colour} list, which counts"
+                    )
                 self.colours[operator] = (colour, f"{reason} as '{name}'")
         if (wanted.white or wanted.black or wanted.grey) and not self.mode.lists:
             report.warnings.append(f"mode {wanted.mode} has no lists; what was put on them has no effect")
@@ -67,10 +73,9 @@ class Decider:
     def run(self, module: ModuleOp) -> None:
         """Decide on every operation and change it."""
         self.exact = integer_arithmetic(module)
-        operations = [op for op in module.walk() if isinstance(op, ge.GeOp) and _concerned(op)]
-        for op in operations:
+        for op in [op for op in module.walk() if isinstance(op, ge.GeOp) and _concerned(op)]:
             self._decide(op)
-        self._tell_unused(operations)
+        self._tell_unused()
 
     # -- one operation ------------------------------------------------------------------------------------------------
 
@@ -184,7 +189,7 @@ class Decider:
         )
         miss(op, "{}", reason)
 
-    def _tell_unused(self, operations: Sequence[ge.GeOp]) -> None:
+    def _tell_unused(self) -> None:
         nodes = list(dict.fromkeys(n for d in self.report.decisions for n in d.nodes))
         operators = list(dict.fromkeys(d.operator for d in self.report.decisions))
         for name in sorted(self.unused):

@@ -147,7 +147,7 @@ class Retyper:
         outside, vanished = self.losses(const, element)
         if outside or vanished:
             names = location_names(const)
-            self.report.constants.append(Clipped(names, str(element), int(values.size), outside, vanished))
+            self.report.constants.append(Clipped(names, str(element), outside, vanished))
         if outside and self.report.clip:
             clipped = np.clip(values, values.dtype.type(-limit), values.dtype.type(limit))
             values = np.where(np.isinf(values), values, clipped)

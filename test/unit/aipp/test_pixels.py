@@ -23,7 +23,7 @@ HUGE = ((32676, -32677, 32676), (-32677, -32677, -32677), (0, 256, 0))
 
 
 def model(shape: tuple[int, ...], element: int = TensorProto.FLOAT) -> Any:
-    """y = x, and the sum of x's channels so that there is something to compute."""
+    """y = x, and z, for which there is something to compute."""
     graph = helper.make_graph(
         [helper.make_node("Identity", ["x"], ["y"]), helper.make_node("Relu", ["x"], ["z"])],
         "g",
@@ -116,6 +116,12 @@ def test_other_levels(level: str) -> None:
     assert (described.dtype, tuple(described.shape)) == ("ui8", picture.shape)
     with api.load(made, threads=1) as executor:
         assert np.allclose(executor.run({"x": picture})["y"], wanted, rtol=3e-7, atol=1e-5)
+
+
+def test_compile_warns_of_what_has_no_effect() -> None:
+    text = text_of("RGB888_U8", None, {}).replace("}", "crop_size_w: 2\n}")
+    with pytest.warns(UserWarning, match="line 4: crop_size_w has no effect without crop"):
+        api.compile(model((1, 3, 4, 4)), aipp=text)
 
 
 def test_a_model_of_f16_and_precision() -> None:

@@ -120,8 +120,8 @@ def loop() -> onnx.ModelProto:
 
 
 def host_call() -> onnx.ModelProto:
-    """What runs on the host (places of what is not zero) beside native work, and a string that comes and goes."""
-    model = graph(
+    """What runs on the host (places of what is not zero) beside native work."""
+    return graph(
         """net (float[n, 4] x) => (float[n, 4] e, int64[2, k] places, int64[n, 4] order) {
             e = Exp(x)
             places = NonZero(x)
@@ -129,11 +129,10 @@ def host_call() -> onnx.ModelProto:
         }""",
         one=np.array(1),
     )
-    return model
 
 
 def strings() -> onnx.ModelProto:
-    """A string of any length beside numbers of the gear's size, and back out through the host."""
+    """Strings of any length, which the host joins, beside numbers of the gear's size."""
     nodes = [
         helper.make_node("StringConcat", ["s", "s"], ["t"]),
         helper.make_node("Relu", ["x"], ["y"]),

@@ -11,9 +11,10 @@ import pytest
 
 import gecc
 import gecc.errors
-from gecc import api
+from gecc import api, translate
 from gecc.context import make_context
 from gecc.errors import InputError, ShapeError
+from gecc.gears import gears_of
 from gecc.om.gears import arenas
 from gecc.om.reader import from_bytes
 from gecc.om.writer import to_bytes
@@ -99,7 +100,7 @@ def test_sizes_of_no_gear_are_refused_with_the_gears_and_the_nearest() -> None:
             executor.run({"x": np.zeros((1, 3, 8, 8), np.float32), "z": np.zeros(1)})
         with pytest.raises(InputError, match="expected a mapping"):
             executor.run(3)  # pyright: ignore[reportArgumentType]
-        assert executor.run([np.zeros((1, 3, 8, 8), np.float32).tolist()] and [np.zeros((2, 3, 8, 8), np.float32)])
+        assert executor.run([np.zeros((2, 3, 8, 8), np.float32)])["y"].shape == (2, 5)  # as before
 
 
 def test_inputs_that_do_not_choose_are_held_to_the_gear() -> None:
@@ -198,13 +199,9 @@ def test_a_hundred_gears() -> None:
 @pytest.mark.parametrize("stage", ["ge", "fused", "tile", "buffer"])
 @pytest.mark.parametrize("name", ["conv", "loop", "host"])
 def test_text_of_every_level_compiles_to_the_same_file(name: str, stage: str, tmp_path: Path) -> None:
-    from gecc import translate
-
     make, gears = CASES[name]
     path = tmp_path / "net.onnx"
     onnx.save(make(), path)
-    from gecc.gears import gears_of
-
     whole = translate.read(str(path), "onnx", gears=gears_of(gears))
     translate.write_om(whole, str(tmp_path / "a.om"), opt_level="O2", target="host")
     part = translate.read(str(path), "onnx", gears=gears_of(gears))

@@ -1,6 +1,7 @@
 // RUN: gecc-opt %s -p 'ge-choose-precision{mode=fp16 keep="first","OpType::Exp","secnd","OpType::Softmaxx","OpType::Conv"}' 2>&1 | filecheck %s --check-prefix=KEEP
 // RUN: gecc-opt %s -p 'ge-choose-precision{customize="first::InputDtype:float16,OutputDtype:float32","OpType::Exp:InputDtype:bf16,OutputDtype:bf16" keep="first"}' 2>&1 | filecheck %s --check-prefix=CUSTOM
 // RUN: gecc-opt %s -p 'ge-choose-precision{mode=mixed_float16 black=MatMul white=Exp,Relux grey=Neg}' 2>&1 | filecheck %s --check-prefix=LISTS
+// RUN: gecc-opt %s -p 'ge-choose-precision{mode=mixed_float16 white=MatMul black=Gemm}' 2>&1 | filecheck %s --check-prefix=BOTH
 // RUN: gecc-opt %s -p 'ge-choose-precision{mode=fp16 black=Exp}' 2>&1 | filecheck %s --check-prefix=NOLISTS
 // RUN: gecc-opt %s -p 'ge-choose-precision{mode=fp16 clip=false}' 2>&1 | filecheck %s --check-prefix=INF
 // RUN: gecc-opt %s -p 'ge-choose-precision{customize="first::InputDtype:float16,float16,float16"}' --verify-diagnostics | filecheck %s --check-prefix=TOOMANY
@@ -28,6 +29,9 @@
 // LISTS: ge.MatMulV2({{.*}}) -> tensor<2x2xf32>
 // LISTS: ge.Exp({{.*}}) -> tensor<2x2xf16>
 // LISTS: ge.Relu({{.*}}) -> tensor<2x2xf16>
+
+// BOTH: 1 kept: put on the black list as 'Gemm' (1 MatMulV2)
+// BOTH: MatMulV2 is put on the white list and on the black list, which counts
 
 // NOLISTS: mode fp16 has no lists; what was put on them has no effect
 

@@ -1,4 +1,4 @@
-"""Inputs and outputs of other element types, in numbers: every pair of types, as kernels."""
+"""Inputs and outputs of other element types than the model's, in numbers, as kernels."""
 
 from __future__ import annotations
 
