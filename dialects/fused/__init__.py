@@ -2,7 +2,15 @@
 
 from xdsl.ir import Dialect
 
-from gecc.dialects.fused.anchors import ConvOp, MatmulOp, NormOp, SoftmaxOp, broadcast_shapes, packed_conv_shape
+from gecc.dialects.fused.anchors import (
+    ConvOp,
+    MatmulOp,
+    NormOp,
+    SoftmaxOp,
+    broadcast_shapes,
+    is_depthwise_panel,
+    packed_conv_shape,
+)
 from gecc.dialects.fused.base import (
     FusedOp,
     accumulator_type,
@@ -59,6 +67,7 @@ __all__ = [
     "epilogue_region",
     "generic",
     "ints",
+    "is_depthwise_panel",
     "is_unsigned",
     "packed_conv_shape",
     "region",

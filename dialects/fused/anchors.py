@@ -131,12 +131,17 @@ class MatmulOp(FusedOp):
         check_region(self, "epilogue", self.epilogue, len(result), (self.accumulator,), self.result_scalar)
 
 
+def is_depthwise_panel(out: int, group: int, depth: int, columns: int) -> bool:
+    """Whether weights in panels of `columns` go into the one panel of a depthwise convolution, [1, 1, KH * KW, C]."""
+    return depth == 1 and group > 1 and group == out == columns
+
+
 def packed_conv_shape(out: int, group: int, depth: int, taps: int, columns: int) -> tuple[int, int, int, int]:
     """Shape of convolution weights [out, depth, taps] packed in panels of `columns`.
 
     A depthwise convolution (as many groups as channels) in panels of all its channels has one: [1, 1, taps, out].
     """
-    if depth == 1 and group > 1 and group == out == columns:
+    if is_depthwise_panel(out, group, depth, columns):
         return 1, 1, taps, out
     return group, -(-(out // group) // columns), taps * depth, columns
 

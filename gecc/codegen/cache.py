@@ -18,6 +18,24 @@ _LIMIT = 256 << 20
 _PRUNE_EVERY = 256
 
 
+LOWERING = (
+    *("passes/tile/expand_math", "passes/tile/to_llvm"),
+    *("codegen/llvm_text.py", "dialects/llvm.py", "dialects/fused/body.py"),
+)
+"""The sources that turn tile IR into LLVM IR."""
+
+
+def sources_digest(*paths: str) -> str:
+    """Digest of source files, and of those in folders, below the package: cached code of another lowering is never used."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in paths:
+        place = root / path
+        for file in sorted(place.glob("*.py")) if place.is_dir() else [place]:
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
 class ObjectCache:
     """Objects by key in a folder (default `~/.cache/gecc/objects`), at most 256 MiB of them.
 

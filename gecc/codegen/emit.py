@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import accumulate
-from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from gecc.codegen import dispatcher, llvm_text
-from gecc.codegen.cache import ObjectCache
+from gecc.codegen import dispatcher
+from gecc.codegen.cache import LOWERING, ObjectCache, sources_digest
 from gecc.codegen.link import Blob, link
 from gecc.codegen.llvm_text import functions_text
 from gecc.codegen.object import USER_CACHE, compile_ir, prestart
-from gecc.dialects import llvm, tile
-from gecc.dialects.fused import body
+from gecc.dialects import tile
 from gecc.errors import PassError
 from gecc.om.graph import COMMAND
 from gecc.om.records import KernelEntry, KernelForm, OmModel, kernel_entries
@@ -40,15 +37,8 @@ def kernel_ir(kernel: tile.KernelOp, target: Target, *, checked: bool = False, m
 
 @cache
 def _lowering_digest() -> str:
-    """Digest of the sources that turn tile IR into LLVM IR: cached code of another lowering is never used."""
-    files: list[Path] = []
-    for module in (expand_math, to_llvm, llvm_text, llvm, body):
-        path = Path(str(module.__file__))
-        files += sorted(path.parent.glob("*.py")) if path.name == "__init__.py" else [path]
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
+    """Digest of the sources that turn tile IR into LLVM IR."""
+    return sources_digest(*LOWERING)
 
 
 def compile_kernels(

@@ -85,24 +85,30 @@ def _place_lists(
     offsets = [-1] * p.n if fixed is None else list(fixed)
     size, align = p.size, p.align
     for i in order:
-        need, a = size[i], align[i]
-        taken = sorted([(o, o + size[j]) for j in neighbours[i] if (o := offsets[j]) >= 0])
-        top = 0  # first byte above everything seen so far, aligned
-        at, gap_of_at = -1, -1
-        for start, end in taken:
-            gap = start - top
-            if gap >= need and (at < 0 or gap < gap_of_at):
-                at, gap_of_at = top, gap
-                if not best_fit:
-                    break
-            if end > top:
-                top = -(-end // a) * a
-        if at < 0:
-            at = top
+        need = size[i]
+        taken = sorted([(o - need, o + size[j]) for j in neighbours[i] if (o := offsets[j]) >= 0])
+        at = free_offset(taken, align[i], best_fit)
         if limit is not None and at + need > limit:
             return None
         offsets[i] = at
     return offsets
+
+
+def free_offset(taken: Sequence[tuple[int, int]], alignment: int, best_fit: bool) -> int:
+    """The lowest multiple of `alignment` inside none of `taken`, or with `best_fit` that with the least room above it.
+
+    `taken` are open intervals of offsets, in ascending order; 0 is the lowest offset of all.
+    """
+    top = 0  # the first offset above everything seen so far, aligned
+    at, room_of_at = -1, -1
+    for low, high in taken:
+        if top <= low and (at < 0 or low - top < room_of_at):
+            at, room_of_at = top, low - top
+            if not best_fit:
+                break
+        if high > top:
+            top = -(-high // alignment) * alignment
+    return at if at >= 0 else top
 
 
 def _place_arrays(

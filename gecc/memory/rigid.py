@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gecc.memory.greedy import order_by_area, order_by_load, order_by_program, order_by_size, order_by_width
+from gecc.memory.greedy import (
+    free_offset,
+    order_by_area,
+    order_by_load,
+    order_by_program,
+    order_by_size,
+    order_by_width,
+)
 from gecc.memory.problem import Buffer, Instance, lower_bound
 from gecc.memory.squeaky import squeaky
 
@@ -96,18 +103,8 @@ class Staircases:
         """
         offsets = [-1] * self.p.n
         for i in order:
-            align = self.p.align[i]
             taken = sorted([(o + low, o + high) for j, low, high in self.near[i] if (o := offsets[j]) >= 0])
-            at, room_of_at, top = -1, -1, 0
-            for low, high in taken:
-                if top <= low and (at < 0 or low - top < room_of_at):
-                    at, room_of_at = top, low - top
-                    if not best_fit:
-                        break
-                if high > top:
-                    top = -(-high // align) * align
-            if at < 0:
-                at = top
+            at = free_offset(taken, self.p.align[i], best_fit)
             if limit is not None and at + self.p.size[i] > limit:
                 return None
             offsets[i] = at

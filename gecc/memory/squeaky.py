@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from gecc.memory.greedy import place
 from gecc.memory.problem import Instance
@@ -25,12 +26,12 @@ def squeaky(
 ) -> tuple[list[int], int]:
     """(offsets, peak) of the best of at most `replays` first fits, starting with `order`; stops at a peak of `target`.
 
-    `first_fit` puts the buffers in some order; rectangles by default. The random numbers are seeded. After `patience` replays without progress the best order is taken up again.
+    `first_fit` puts the buffers in some order; rectangles by default. The random numbers are seeded. After `patience`
+    replays without progress the best order is taken up again.
     """
     rng = random.Random(seed)
     if first_fit is None:
-        near = p.neighbours()
-        first_fit = lambda order: place(p, order, neighbours=near)  # noqa: E731
+        first_fit = partial(place, p, neighbours=p.neighbours())
     order = list(order)
     best_order, best, best_peak, since = order, None, -1, 0
     for _ in range(replays):

@@ -100,9 +100,9 @@ class ValleySearch:
         search = self._search = self._search or _Search(p, self._capacity)
         used = 0
         while used < nodes:
-            kind = _ROUNDS[self._number % len(_ROUNDS)]
-            budget = self._budget * (kind[2] if self._long else 1)
-            answer, spent = search.round(kind, self._number, min(budget, nodes - used))
+            spot, order, share = _ROUNDS[self._number % len(_ROUNDS)]
+            budget = self._budget * (share if self._long else 1)
+            answer, spent = search.round(spot, order, self._number, min(budget, nodes - used))
             used += spent
             if answer is not None:
                 return Verdict(search.offsets() if answer else None, not answer, used)
@@ -130,7 +130,7 @@ class _Search:
                 lists[s].append(i)
         self.cover = np.array([i for one in lists for i in one], np.int64)
         self.first = np.cumsum([0] + [len(one) for one in lists])
-        self.weights = {kind: np.ones(p.sections, np.int64) for kind in _ROUNDS}
+        self.weights = {(spot, order): np.ones(p.sections, np.int64) for spot, order, _ in _ROUNDS}
         load = max_load(p)
         self.keys = {
             "sections": [(p.hi[i] - p.lo[i], p.size[i] * p.width[i], load[i]) for i in range(p.n)],
@@ -143,11 +143,11 @@ class _Search:
         """Where the last successful round put the buffers."""
         return list(self.placed)
 
-    def round(self, kind: tuple[str, str, int], number: int, budget: int) -> tuple[bool | None, int]:
+    def round(self, spot: str, order: str, number: int, budget: int) -> tuple[bool | None, int]:
         """One search from the start: (found, refuted or None for out of nodes; nodes used)."""
         np, p = self.np, self.p
-        self.spot, order, _ = kind
-        self.weight = self.weights[kind]
+        self.spot = spot
+        self.weight = self.weights[spot, order]
         self.rank = self._ranks(order, number)
         self.nodes, self.budget = 0, budget
         self.least = np.zeros(p.n, np.int64)

@@ -99,8 +99,10 @@ def _parse(data: bytes, where: str | None) -> ModelProto:
 
 def _external(message: Message) -> str | None:
     """The name of a tensor anywhere in a message whose data are in another file."""
-    if message.DESCRIPTOR.name == "TensorProto":
-        return message.name if message.data_location else None  # pyright: ignore[reportAttributeAccessIssue]
+    from onnx import TensorProto
+
+    if isinstance(message, TensorProto):
+        return message.name if message.data_location == TensorProto.EXTERNAL else None
     for field, value in message.ListFields():
         if field.message_type is not None:
             for part in value if field.is_repeated else (value,):

@@ -45,7 +45,7 @@ def pack_conv(sources: Sequence[np.ndarray], params: Mapping[str, Param]) -> np.
     w, columns, group = sources[0], int(params["columns"]), int(params["group"])  # pyright: ignore[reportArgumentType]
     out, depth, height, width = w.shape
     per_group = out // group
-    if depthwise_panel(out, depth, group, columns):
+    if fused.is_depthwise_panel(out, group, depth, columns):
         return np.ascontiguousarray(w.reshape(1, 1, out, height * width).swapaxes(-1, -2))
     panels = -(-per_group // columns)
     padded = np.zeros((group, panels * columns, height, width, depth), w.dtype)
@@ -59,11 +59,6 @@ def _panels(weight: WeightAttr) -> fused.ConstOp:
     op = fused.ConstOp(weight)
     op.attributes["packed"] = UnitAttr()
     return op
-
-
-def depthwise_panel(out: int, depth: int, group: int, columns: int) -> bool:
-    """Whether weights go into the one panel of a depthwise convolution, [1, 1, KH * KW, C]."""
-    return depth == 1 and group > 1 and group == out == columns
 
 
 def _columns(op: fused.MatmulOp | fused.ConvOp) -> int:
@@ -126,7 +121,7 @@ class PackConv(Pattern):
         out, depth, height, width = fused.shape_of(op.w)
         per_group = out // group
         element = fused.element_of(op.w)
-        depthwise = depthwise_panel(out, depth, group, columns)
+        depthwise = fused.is_depthwise_panel(out, group, depth, columns)
         packed_type = TensorType(element, fused.packed_conv_shape(out, group, depth, height * width, columns))
         if isinstance(op.w.owner, fused.ConstOp):
             weight = self.store.add_recipe(

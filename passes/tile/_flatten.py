@@ -18,7 +18,6 @@ from gecc.dialects.tile import (
     AllocOp,
     GotoOp,
     IfOp,
-    JoinOp,
     LabelOp,
     LaunchOp,
     SwitchOp,
@@ -28,6 +27,7 @@ from gecc.dialects.tile import (
 )
 from gecc.passes.tile._copy_kernel import copy_launch, row_launch
 from gecc.passes.tile._joins import root_of
+from gecc.passes.tile._liveness import base_of
 from gecc.passes.tile._sizes import ALIGNMENT, memory_bytes
 
 
@@ -98,7 +98,7 @@ def flatten_while(b: Bufferizer, op: WhileOp) -> None:
             assert isinstance(row.type, MemRefType)
             b.add(row_launch(b.module, carried[0], row, wholes[k], math.prod(row.type.get_shape())), location)
     again = b.memory[op.next_condition]
-    if any(_root(again) is _root(memory) for memory in carried):
+    if any(base_of(again)[0] is base_of(memory)[0] for memory in carried):
         # the condition is a carried value, which the assignment below changes
         again = _copied(b, again, location)
     _assign(b, [b.memory[value] for value in op.next_values], carried, location)
@@ -191,12 +191,6 @@ def _aliases(value: SSAValue) -> list[SSAValue]:
     return found
 
 
-def _root(memory: SSAValue) -> SSAValue:
-    while isinstance(view := memory.owner, ViewOp | JoinOp):
-        memory = view.source if isinstance(view, ViewOp) else view.parts[0]
-    return memory
-
-
 def _copied(b: Bufferizer, source: SSAValue, location: LocationAttr) -> SSAValue:
     assert isinstance(source.type, MemRefType)
     alloc = AllocOp(memory_bytes(source.type), source.type, ALIGNMENT)
@@ -208,11 +202,11 @@ def _copied(b: Bufferizer, source: SSAValue, location: LocationAttr) -> SSAValue
 def _assign(b: Bufferizer, sources: Sequence[SSAValue], targets: Sequence[SSAValue], location: LocationAttr) -> None:
     """Copy each source to its target, as if all at once: no target is written while another source lies in it."""
     # a source of its target's own memory is a view of all of it
-    pending = [(s, t) for s, t in zip(sources, targets, strict=True) if _root(s) is not _root(t)]
+    pending = [(s, t) for s, t in zip(sources, targets, strict=True) if base_of(s)[0] is not base_of(t)[0]]
     while pending:
         for i, (source, target) in enumerate(pending):
             others = [s for k, (s, _) in enumerate(pending) if k != i]
-            if all(_root(other) is not _root(target) for other in others):
+            if all(base_of(other)[0] is not base_of(target)[0] for other in others):
                 assert isinstance(target.type, MemRefType)
                 b.add(copy_launch(b.module, source, target, math.prod(target.type.get_shape())), location)
                 del pending[i]

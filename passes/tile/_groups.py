@@ -40,7 +40,9 @@ class Group:
         return align_up(max((s.stop for s in self.stretches), default=0), self.alignment)
 
 
-def join(life: Mapping[AllocOp, Sequence[Lifetime]], pairs: Iterable[tuple[int, Takeover]]) -> tuple[list[Group], int]:
+def taken_over(
+    life: Mapping[AllocOp, Sequence[Lifetime]], pairs: Iterable[tuple[int, Takeover]]
+) -> tuple[list[Group], int]:
     """Buffers in groups, in order of first touch, and how many took over memory; `pairs` with their phases, ascending.
 
     A buffer of which several parts take over memory brings the groups together, if nothing else of them gets into each

@@ -59,6 +59,11 @@ def homes(block: Block) -> dict[SSAValue, Home]:
     return found
 
 
+def blocks_of(function: FuncOp) -> list[Block]:
+    """The blocks of a function and of its branches and loops."""
+    return [*function.body.blocks, *(b for op in function.body.walk() for r in op.regions for b in r.blocks)]
+
+
 def root_of(value: SSAValue) -> SSAValue:
     """What `value` is a view of."""
     while isinstance(value.owner, ViewOp):

@@ -89,22 +89,27 @@ class Step:
         )
 
 
-def resolve(value: SSAValue, size: int) -> Access:
-    """The memory of `value`, `size` bytes long, seen through views. Raises PassError when nothing makes it."""
+def base_of(memory: SSAValue) -> tuple[SSAValue, int]:
+    """What views and joins look into, and the byte from which on `memory` lies there: a join starts as its first part."""
     offset = 0
-    while isinstance(view := value.owner, ViewOp | JoinOp):
+    while isinstance(view := memory.owner, ViewOp | JoinOp):
         if isinstance(view, JoinOp):
-            _require_consecutive(view)
-            value = view.parts[0]
+            memory = view.parts[0]
         else:
             offset += view.offset.value.data
-            value = view.source
-    if not isinstance(value.owner, Root):
+            memory = view.source
+    return memory, offset
+
+
+def resolve(value: SSAValue, size: int) -> Access:
+    """The memory of `value`, `size` bytes long, seen through views. Raises PassError when nothing makes it."""
+    base, offset = base_of(value)
+    if not isinstance(base.owner, Root):
         raise PassError(
-            f"memory of type {value.type} comes from no tile.alloc, tile.input, tile.output or tile.weight",
+            f"memory of type {base.type} comes from no tile.alloc, tile.input, tile.output or tile.weight",
             hint="run tile-bufferize first",
         )
-    return Access(value.owner, offset, size)
+    return Access(base.owner, offset, size)
 
 
 def _require_consecutive(join: JoinOp) -> None:
@@ -129,11 +134,17 @@ def graph_functions(module: ModuleOp) -> Iterator[FuncOp]:
 
 
 def steps_of(function: FuncOp) -> list[Step]:
-    """The launches, labels and jumps in program order. Raises PassError for a launch on tensors."""
+    """The launches, labels and jumps in program order.
+
+    Raises PassError for a launch on tensors, and for a join of memory that does not lie one behind the other.
+    """
     return [step for op in function.body.block.ops if (step := _step(op)) is not None]
 
 
 def _step(op: Operation) -> Step | None:
+    if isinstance(op, JoinOp):
+        _require_consecutive(op)
+        return None
     if isinstance(op, SwitchOp):
         return Step(op, (resolve(op.index, memory_bytes(op.index.type)),), ())
     if isinstance(op, Jump):

@@ -40,17 +40,14 @@ from gecc.om.records import (
     TensorDesc,
     place_weights,
 )
+from gecc.passes.tile._liveness import base_of
+from gecc.passes.tile._sizes import memory_bytes
 from gecc.rewrite import location_names
 
 
 def spell(element: Attribute) -> str:
     """The om's name of an element type."""
     return str(element)
-
-
-def _bytes(type_: Attribute) -> int:
-    assert isinstance(type_, MemRefType)
-    return math.prod(type_.get_shape()) * ITEMSIZE[spell(type_.element_type)]
 
 
 @dataclass
@@ -79,26 +76,17 @@ class Builder:
     first_label: int = 0
     first_phase: int = 0
 
-    def root(self, value: SSAValue) -> tuple[SSAValue, int]:
-        """The memory that a view is part of, and its byte offset there."""
-        offset = 0
-        while isinstance(op := value.owner, tile.ViewOp | tile.JoinOp):
-            if isinstance(op, tile.ViewOp):
-                offset += op.offset.value.data
-            value = op.source if isinstance(op, tile.ViewOp) else op.parts[0]
-        return value, offset
-
     def operand(self, value: SSAValue) -> Operand:
-        base, offset = self.root(value)
+        base, offset = base_of(value)
         place = self.places[base]
-        return Operand(place.space, place.offset + offset, _bytes(value.type), place.index)
+        return Operand(place.space, place.offset + offset, memory_bytes(value.type), place.index)
 
     def source(self, value: SSAValue) -> Source | None:
         """Where a value that a launch reads comes from; a view becomes a Reshape or Slice node of its own, a join a Concat."""
         if value not in self.sources and isinstance(op := value.owner, tile.ViewOp | tile.JoinOp):
             if isinstance(op, tile.ViewOp):
                 inner = (self.source(op.source),)
-                whole = op.offset.value.data == 0 and _bytes(op.source.type) == _bytes(value.type)
+                whole = op.offset.value.data == 0 and memory_bytes(op.source.type) == memory_bytes(value.type)
                 kind = "Reshape" if whole else "Slice"
             else:
                 inner, kind = tuple(self.source(part) for part in op.parts), "Concat"
@@ -139,14 +127,14 @@ class Builder:
                     self.outputs[int(number)] = op.result
             elif isinstance(op, tile.InputOp):
                 number = op.index.value.data
-                self.places[op.result] = Operand(Space.INPUT, 0, _bytes(op.result.type), number)
+                self.places[op.result] = Operand(Space.INPUT, 0, memory_bytes(op.result.type), number)
                 self.sources[op.result] = Source("input", number)
                 dtype, shape, _ = self.describe(op.result)
                 name = names[number] if number < len(names) else f"input_{number}"
                 found[number] = IoDesc(name, dtype, shape)
             elif isinstance(op, tile.OutputOp):
                 number = op.index.value.data
-                self.places[op.result] = Operand(Space.OUTPUT, 0, _bytes(op.result.type), number)
+                self.places[op.result] = Operand(Space.OUTPUT, 0, memory_bytes(op.result.type), number)
                 self.outputs[number] = op.result
             elif isinstance(op, tile.AllocOp):
                 if op.offset is None:
@@ -174,7 +162,7 @@ class Builder:
                 used.setdefault(op.program, [])
             if isinstance(op, tile.LaunchOp | tile.HostOp | tile.SwitchOp):
                 for value in (op.index,) if isinstance(op, tile.SwitchOp) else op.inputs:
-                    base, _ = self.root(value)
+                    base, _ = base_of(value)
                     if isinstance(weight := base.owner, tile.WeightOp):
                         values = used.setdefault(weight.value, [])
                         if base not in values:
@@ -195,7 +183,7 @@ class Builder:
             label = f"{names[0]}_{number}" if names else f"weight_{number}"
             out.append(om.WeightOp(label, offset, value, layout))  # pyright: ignore[reportArgumentType]
             for use in uses:
-                self.places[use] = Operand(Space.WEIGHTS, offset, _bytes(use.type))
+                self.places[use] = Operand(Space.WEIGHTS, offset, memory_bytes(use.type))
                 self.sources[use] = Source("weight", number)
         return out
 
@@ -226,8 +214,8 @@ class Builder:
                     continue
                 case tile.JoinOp():
                     joined = self.source(op.result)
-                    base, _ = self.root(op.result)
-                    if _bytes(base.type) == _bytes(op.result.type):
+                    base, _ = base_of(op.result)
+                    if memory_bytes(base.type) == memory_bytes(op.result.type):
                         self.sources[base] = joined
                     continue
                 case _:
@@ -246,9 +234,9 @@ class Builder:
         node = len(self.nodes) - 1
         for number, value in enumerate(op.outputs):
             self.sources[value] = Source("node", node, number)
-            base, _ = self.root(value)
+            base, _ = base_of(value)
             # else it is one of those that a join brings together
-            if base is value or _bytes(base.type) == _bytes(value.type):
+            if base is value or memory_bytes(base.type) == memory_bytes(value.type):
                 self.sources.setdefault(base, Source("node", node, number))
         return node
 

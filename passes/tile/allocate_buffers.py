@@ -14,7 +14,7 @@ from gecc.errors import PassError
 from gecc.gear_module import GEARS
 from gecc.memory import EFFORTS, Plan, check, plan
 from gecc.memory.problem import align_up, lower_bound
-from gecc.passes.tile._groups import Group, buffers_of, join
+from gecc.passes.tile._groups import Group, buffers_of, taken_over
 from gecc.passes.tile._liveness import Step, footprint, graph_functions, lifetimes, phases_of, steps_of, takeover
 
 MEMORY = "tile.memory"
@@ -113,18 +113,7 @@ def _overlaid(arenas: Sequence[Arena]) -> Arena:
 
 def best_arena(phases: Sequence[Sequence[Step]], effort: str) -> Arena:
     """Plans the buffers of a schedule, joining buffers in place where that makes the arena smaller."""
-    life = lifetimes(phases)
-    pairs = [
-        (number, found)
-        for number, phase in enumerate(phases)
-        for step in phase
-        if (found := takeover(step, number, life)) is not None
-    ]
-    same = [p for p in pairs if p[1].same_size]
-    ways = [join(life, pairs)]
-    if pairs:
-        ways += [join(life, same)] if len(same) < len(pairs) else []
-        ways.append(join(life, []))
+    ways = _ways(phases)
     problems = [(buffers_of(groups), joined, groups) for groups, joined in ways]
     bounds = [lower_bound(buffers) for buffers, _, _ in problems]
     best: tuple[Plan, list[Group], int] | None = None
@@ -144,3 +133,25 @@ def best_arena(phases: Sequence[Sequence[Step]], effort: str) -> Arena:
         for member, within in group.members
     }
     return Arena(offsets, found.peak, min(bounds), joined, found.method)
+
+
+def least_arena(phases: Sequence[Sequence[Step]]) -> int:
+    """The `bound` of `best_arena`, without a plan."""
+    return min(lower_bound(buffers_of(groups)) for groups, _ in _ways(phases))
+
+
+def _ways(phases: Sequence[Sequence[Step]]) -> list[tuple[list[Group], int]]:
+    """Groups of the buffers of a schedule, and how many took over memory: all that may, those of equal size, none."""
+    life = lifetimes(phases)
+    pairs = [
+        (number, found)
+        for number, phase in enumerate(phases)
+        for step in phase
+        if (found := takeover(step, number, life)) is not None
+    ]
+    same = [p for p in pairs if p[1].same_size]
+    ways = [taken_over(life, pairs)]
+    if pairs:
+        ways += [taken_over(life, same)] if len(same) < len(pairs) else []
+        ways.append(taken_over(life, []))
+    return ways

@@ -31,7 +31,7 @@ from gecc.errors import PassError
 from gecc.gear_module import SIGNATURE
 from gecc.passes.tile._copy_kernel import copy_launch
 from gecc.passes.tile._flatten import flatten_if, flatten_while
-from gecc.passes.tile._joins import Home, homes, root_of
+from gecc.passes.tile._joins import Home, blocks_of, homes, root_of
 from gecc.passes.tile._sizes import ALIGNMENT, memory_bytes, memory_type
 from gecc.rewrite import location_names, name_location
 
@@ -103,7 +103,7 @@ class Bufferizer:
         old = self.function.body.block
         returned = self._check(old)
         signature = self.function.function_type
-        for block in [old, *(b for op in old.walk() for region in op.regions for b in region.blocks)]:
+        for block in blocks_of(self.function):
             self.homes |= homes(block)
         outputs = self._inputs_and_outputs(old, returned)
         for op in old.ops:

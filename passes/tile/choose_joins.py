@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from gecc.dialects.tile import JoinOp
 from gecc.errors import PassError
 from gecc.memory import EFFORTS
-from gecc.passes.tile._joins import homes
+from gecc.passes.tile._joins import blocks_of, homes
+from gecc.passes.tile._liveness import Step, graph_functions, steps_of
+from gecc.passes.tile.allocate_buffers import best_arena, least_arena
+from gecc.passes.tile.bufferize import TileBufferize
+from gecc.passes.tile.schedule import merge_phases
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,10 @@ class TileChooseJoins(ModulePass):
     %j = tile.join %a, %b copied : tensor<16xf32>, tensor<16xf32> -> tensor<32xf32>
     ```
 
-    A part made in its place is never copied, and at no time more bytes are alive for it. But it must lie beside its
-    neighbours, which can leave holes between buffers. So where the arena is not at its lower bound, memory is planned again
-    with all parts copied, and the smaller arena wins.
+    A part made in its place is never copied, and but for memory that a kernel would have taken over no more bytes are alive
+    for it. But it must lie beside its neighbours, which can leave holes between buffers, and can keep it from lying where an
+    operand dies. So where the arena is above the least that any plan has with all parts copied, memory is planned again with
+    copies, and the smaller arena wins.
 
     Needs: launches on tensors in their final order (tile-reorder).
     """
@@ -45,36 +49,28 @@ class TileChooseJoins(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.effort not in EFFORTS:
             raise PassError(f"unknown effort '{self.effort}'", hint=f"one of {', '.join(EFFORTS)}")
-        blocks = [b for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration for b in _blocks(f)]
+        blocks = [b for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration for b in blocks_of(f)]
         if not any(homes(block) for block in blocks):
-            return
-        arena, bound = self._plan(ctx, op)
-        if arena <= bound:
             return
         copied = op.clone()
         _copy_all(copied)
-        if self._plan(ctx, copied)[0] < arena:
+        together, apart = self._schedules(ctx, op.clone()), self._schedules(ctx, copied)
+        arena = self._arena(together)
+        if max(map(least_arena, apart)) < arena and self._arena(apart) < arena:
             _copy_all(op)
 
-    def _plan(self, ctx: Context, module: ModuleOp) -> tuple[int, int]:
-        """Bytes of the arena, and the least that any plan of the same sharing has."""
-        from gecc.passes.tile._liveness import graph_functions, steps_of
-        from gecc.passes.tile.allocate_buffers import Arena, best_arena
-        from gecc.passes.tile.bufferize import TileBufferize
-        from gecc.passes.tile.schedule import merge_phases
-
-        trial = module.clone()
+    def _schedules(self, ctx: Context, trial: ModuleOp) -> list[list[list[Step]]]:
+        """The phases of each function, as the passes to come will make them: of gears one runs at a time."""
         TileBufferize().apply(ctx, trial)
-        arenas: list[Arena] = []
-        for function in graph_functions(trial):  # with gears several, of which one runs at a time
+        found: list[list[list[Step]]] = []
+        for function in graph_functions(trial):
             steps = steps_of(function)
-            phases = [[s] for s in steps] if self.sequential else merge_phases(steps, self.slack)
-            arenas.append(best_arena(phases, self.effort))
-        return max(a.bytes for a in arenas), max(a.bound for a in arenas)
+            found.append([[s] for s in steps] if self.sequential else merge_phases(steps, self.slack))
+        return found
 
-
-def _blocks(function: FuncOp) -> list[Block]:
-    return [*function.body.blocks, *(b for op in function.body.walk() for r in op.regions for b in r.blocks)]
+    def _arena(self, schedules: list[list[list[Step]]]) -> int:
+        """Bytes of the arena."""
+        return max(best_arena(phases, self.effort).bytes for phases in schedules)
 
 
 def _copy_all(module: ModuleOp) -> None:

@@ -16,6 +16,7 @@ from gecc.dialects.tile import JoinOp, ViewOp, WeightOp
 from gecc.errors import PassError
 from gecc.memory import EFFORTS
 from gecc.passes.tile._graph_memory import GraphMemory, graph_memory
+from gecc.passes.tile._joins import blocks_of
 
 WIDTHS = {"fast": 1, "default": 16, "best": 64}
 """Partial orders that are kept at each step, by effort."""
@@ -58,7 +59,7 @@ class TileReorder(ModulePass):
             raise PassError(f"unknown effort '{self.effort}'", hint=f"one of {', '.join(EFFORTS)}")
         for function in op.ops:
             if isinstance(function, FuncOp) and not function.is_declaration:
-                for block in [*function.body.blocks, *_inner(function)]:
+                for block in blocks_of(function):
                     self._block(block)
 
     def _block(self, block: Block) -> None:
@@ -72,11 +73,6 @@ class TileReorder(ModulePass):
         found = best_order(memory, WIDTHS[self.effort], peak)
         if found is not None:
             _arrange(block, [memory.nodes[number].op for number in found])
-
-
-def _inner(function: FuncOp) -> list[Block]:
-    """The blocks of branches and loops."""
-    return [b for op in function.body.walk() for region in op.regions for b in region.blocks]
 
 
 @dataclass(slots=True)

@@ -13,7 +13,6 @@ imported here: a warm load needs no compiler but its version.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import re
 import struct
@@ -21,11 +20,9 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
-import gecc
 from gecc.codegen import dispatcher
-from gecc.codegen.cache import ObjectCache
+from gecc.codegen.cache import LOWERING, ObjectCache, sources_digest
 from gecc.codegen.link import link
 from gecc.codegen.object import USER_CACHE, WorkerPool, compile_ir, cores, generator, machine_request
 from gecc.errors import CodegenError, OmError, UnsupportedError
@@ -186,13 +183,5 @@ def _compile(name: str, text: str, target: Target, max_steps: int, where: str) -
 
 @cache
 def _sources_digest() -> str:
-    """Digest of the sources that turn tile IR into LLVM IR: cached code of another lowering is never used."""
-    root = Path(str(gecc.__file__)).parent
-    folders = ("passes/tile/expand_math", "passes/tile/to_llvm", "dialects/tile", "dialects/fused", "codegen/portable")
-    files = [root / "dialects" / "llvm.py", root / "codegen" / "llvm_text.py"]
-    for folder in folders:
-        files += sorted((root / folder).glob("*.py"))
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
+    """Digest of the sources that admit tile IR and turn it into LLVM IR."""
+    return sources_digest(*LOWERING, "dialects/tile", "dialects/fused", "codegen/portable")

@@ -7,7 +7,7 @@ into one loop, so that a pointwise operation on a contiguous tensor becomes a si
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -57,8 +57,15 @@ class Linear:
         return Linear({v: c * factor for v, c in self.terms.items() if c * factor}, self.constant * factor)
 
 
-def linear(value: SSAValue, indices: Sequence[SSAValue]) -> Linear | None:
-    """`value` as a linear function of index arguments, or None."""
+Bounds = Mapping[SSAValue, tuple[int, int]]
+"""The least and the greatest value of index arguments."""
+
+
+def linear(value: SSAValue, indices: Sequence[SSAValue], bounds: Bounds | None = None) -> Linear | None:
+    """`value` as a linear function of index arguments, or None.
+
+    Given the bounds of all of them, it may be clamped where that changes nothing within the bounds.
+    """
     if value in indices:
         return Linear({value: 1})
     op = value.owner
@@ -66,12 +73,12 @@ def linear(value: SSAValue, indices: Sequence[SSAValue]) -> Linear | None:
         case arith.ConstantOp() if isinstance(op.value, IntegerAttr) and isinstance(value.type, IndexType):
             return Linear(constant=op.value.value.data)
         case arith.AddiOp() | arith.SubiOp():
-            left, right = linear(op.lhs, indices), linear(op.rhs, indices)
+            left, right = linear(op.lhs, indices, bounds), linear(op.rhs, indices, bounds)
             if left is None or right is None:
                 return None
             return left.plus(right, 1 if isinstance(op, arith.AddiOp) else -1)
         case arith.MuliOp():
-            left, right = linear(op.lhs, indices), linear(op.rhs, indices)
+            left, right = linear(op.lhs, indices, bounds), linear(op.rhs, indices, bounds)
             if left is None or right is None:
                 return None
             if not left.terms:
@@ -79,16 +86,32 @@ def linear(value: SSAValue, indices: Sequence[SSAValue]) -> Linear | None:
             if not right.terms:
                 return left.times(right.constant)
             return None
+        case arith.MaxSIOp() | arith.MinSIOp() if bounds is not None:
+            left, right = linear(op.lhs, indices, bounds), linear(op.rhs, indices, bounds)
+            if left is None or right is None:
+                return None
+            # of the larger or the smaller of two only the one that it always is
+            for one, other in ((left, right), (right, left)):
+                low, high = _range(one.plus(other, -1), bounds)
+                if low >= 0 if isinstance(op, arith.MaxSIOp) else high <= 0:
+                    return one
+            return None
         case _:
             return None
 
 
-def load_address(load: fused.LoadOp, indices: Sequence[SSAValue]) -> Linear | None:
-    """The element offset of a load in its tensor's memory, when it is linear."""
+def _range(value: Linear, bounds: Bounds) -> tuple[int, int]:
+    """The least and the greatest of its values."""
+    ends = [(c * bounds[d][0], c * bounds[d][1]) for d, c in value.terms.items()]
+    return value.constant + sum(min(pair) for pair in ends), value.constant + sum(max(pair) for pair in ends)
+
+
+def load_address(load: fused.LoadOp, indices: Sequence[SSAValue], bounds: Bounds | None = None) -> Linear | None:
+    """The element offset of a load in its tensor's memory, when it is linear: see `linear`."""
     assert isinstance(load.source.type, TensorType)
     total = Linear()
     for stride, index in zip(strides_of(load.source.type), load.indices, strict=True):
-        part = linear(index, indices)
+        part = linear(index, indices, bounds)
         if part is None:
             return None
         total = total.plus(part, stride)

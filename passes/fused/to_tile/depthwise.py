@@ -15,10 +15,10 @@ from xdsl.ir import SSAValue
 
 from gecc.dialects import fused
 from gecc.passes.fused.to_tile.affine import Linear, strides_of
-from gecc.passes.fused.to_tile.gemm import conv_product, inplace_extras, rows_per_block
+from gecc.passes.fused.to_tile.gemm import conv_product, rows_per_block
 from gecc.passes.fused.to_tile.grouped import Group, GroupedRegion
 from gecc.passes.fused.to_tile.kernel import KernelWriter
-from gecc.passes.fused.to_tile.launch import Lowered, element_bytes
+from gecc.passes.fused.to_tile.launch import Lowered, element_bytes, inplace_extras
 from gecc.target import Target
 
 PIXELS = 4
@@ -173,5 +173,5 @@ def lower_depthwise(op: fused.ConvOp, target: Target) -> Lowered:
         blocks=images * row_blocks if prod(shape) else 0,
         scratch=0,
         label=op.label.data,
-        inplace=inplace_extras(op, store, region.args),
+        inplace=inplace_extras(op),
     )

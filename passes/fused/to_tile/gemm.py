@@ -19,10 +19,10 @@ from gecc.dialects import fused, tile
 from gecc.dialects.fused import Body
 from gecc.errors import PassError
 from gecc.passes.fused.choose_tilings import is_pointwise
-from gecc.passes.fused.to_tile.affine import Linear, region_use, strides_of
+from gecc.passes.fused.to_tile.affine import Linear, strides_of
 from gecc.passes.fused.to_tile.grouped import Group, GroupedRegion, is_light
 from gecc.passes.fused.to_tile.kernel import KernelWriter
-from gecc.passes.fused.to_tile.launch import Lowered, element_bytes
+from gecc.passes.fused.to_tile.launch import Lowered, element_bytes, inplace_extras
 from gecc.target import Target
 from gecc.target.tiling import TileChoice, choose_grid
 
@@ -369,7 +369,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
         blocks=blocks if prod(shape) else 0,
         scratch=tile_scratch + -(-scratch // 64) * 64,
         label=op.label.data,
-        inplace=inplace_extras(op, store_address, args),
+        inplace=inplace_extras(op),
     )
 
 
@@ -478,25 +478,3 @@ def copy_rows(
     zeros(b.index(0), b.mul(inside0, width))
     w.loop(inside0, inside1, copy_row)
     zeros(b.mul(inside1, width), b.mul(count, width))
-
-
-def inplace_extras(op: fused.MatmulOp | fused.ConvOp, store: Linear, args: Sequence[SSAValue]) -> list[int]:
-    """Extras that the epilogue reads only at the element it writes."""
-    shape = op.result_type.get_shape()
-    use = region_use(op.epilogue, len(shape))
-    tensors: list[SSAValue] = list(op.epilogue.block.args[len(shape) + 1 :])
-    extents = dict(zip(args, shape, strict=True))
-    want = {arg: s for arg, s in store.terms.items() if extents[arg] > 1}
-    seen: dict[int, bool] = {}
-    for load in op.epilogue.block.ops:
-        if isinstance(load, fused.LoadOp):
-            number = tensors.index(load.source)
-            address = use.addresses.get(load)
-            good = (
-                address is not None
-                and not address.constant
-                and {arg: c for arg, c in address.terms.items() if extents[arg] > 1} == want
-                and op.operands[number].type == op.result_type
-            )
-            seen[number] = seen.get(number, True) and good
-    return sorted(number for number, good in seen.items() if good and number >= 2)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import prod
 from typing import ClassVar
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from gecc.dialects import fused, tile
-from gecc.passes.fused.to_tile.affine import Linear, physical_order, strides_of
+from gecc.passes.fused.to_tile.affine import linear, load_address, physical_order, strides_of
 from gecc.passes.fused.to_tile.launch import element_bytes
 from gecc.passes.fused.to_tile.ranges import range_start
 from gecc.rewrite import Pattern, Rewriter
@@ -67,6 +66,10 @@ def _bytes(value: SSAValue) -> int:
     return prod(value.type.get_shape()) * element_bytes(value.type)
 
 
+_LESS = 2
+"""arith.cmpi slt."""
+
+
 def joined_parts(op: fused.GenericOp) -> list[SSAValue] | None:
     """The operands that `op` puts one behind the other, in order; None when it does anything else.
 
@@ -90,12 +93,14 @@ def joined_parts(op: fused.GenericOp) -> list[SSAValue] | None:
             or not isinstance(load, fused.LoadOp)
         ):
             return None
-        end = _number(test.rhs)
-        if end is None or end <= start or test.lhs not in indices or axis not in (-1, indices.index(test.lhs)):
+        end = linear(test.rhs, ())
+        if end is None or end.constant <= start:
+            return None
+        if test.lhs not in indices or axis not in (-1, indices.index(test.lhs)):
             return None
         axis = indices.index(test.lhs)
-        loads.append((load, start, end))
-        value, start = select.rhs, end
+        loads.append((load, start, end.constant))
+        value, start = select.rhs, end.constant
     if axis < 0 or value is None or not isinstance(load := value.owner, fused.LoadOp) or start >= op.domain[axis]:
         return None
     loads.append((load, start, op.domain[axis]))
@@ -107,7 +112,7 @@ def joined_parts(op: fused.GenericOp) -> list[SSAValue] | None:
     for load, start, end in loads:
         part = op.inputs[tensors.index(load.source)]
         bounds = {d: (0, n - 1) for d, n in zip(indices, op.domain, strict=True)} | {indices[axis]: (start, end - 1)}
-        address = _address(load, bounds)
+        address = load_address(load, indices, bounds)
         if address is None or fused.element_of(part) != result.get_element_type():
             return None
         first = address.constant + sum(c * bounds[d][0] for d, c in address.terms.items())
@@ -117,62 +122,3 @@ def joined_parts(op: fused.GenericOp) -> list[SSAValue] | None:
             return None
         parts.append(part)
     return parts
-
-
-_LESS = 2
-"""arith.cmpi slt."""
-
-_Bounds = Mapping[SSAValue, tuple[int, int]]
-"""The least and the greatest value of each index."""
-
-
-def _address(load: fused.LoadOp, bounds: _Bounds) -> Linear | None:
-    """Where a load reads, as long as the indices are within bounds."""
-    assert isinstance(load.source.type, TensorType)
-    total = Linear()
-    for stride, index in zip(strides_of(load.source.type), load.indices, strict=True):
-        part = _linear(index, bounds)
-        if part is None:
-            return None
-        total = total.plus(part, stride)
-    return total
-
-
-def _linear(value: SSAValue, bounds: _Bounds) -> Linear | None:
-    """`value` as a linear function of indices within bounds, where clamping changes nothing."""
-    if value in bounds:
-        return Linear({value: 1})
-    if (number := _number(value)) is not None:
-        return Linear(constant=number)
-    op = value.owner
-    if not isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.MaxSIOp | arith.MinSIOp):
-        return None
-    left, right = _linear(op.lhs, bounds), _linear(op.rhs, bounds)
-    if left is None or right is None:
-        return None
-    match op:
-        case arith.AddiOp() | arith.SubiOp():
-            return left.plus(right, 1 if isinstance(op, arith.AddiOp) else -1)
-        case arith.MuliOp():
-            if left.terms and right.terms:
-                return None
-            return left.times(right.constant) if left.terms else right.times(left.constant)
-        case _:
-            # of the larger or the smaller of two only the one that it always is
-            for one, other in ((left, right), (right, left)):
-                low, high = _range(one.plus(other, -1), bounds)
-                if low >= 0 if isinstance(op, arith.MaxSIOp) else high <= 0:
-                    return one
-            return None
-
-
-def _range(value: Linear, bounds: _Bounds) -> tuple[int, int]:
-    ends = [(c * bounds[d][0], c * bounds[d][1]) for d, c in value.terms.items()]
-    return value.constant + sum(min(pair) for pair in ends), value.constant + sum(max(pair) for pair in ends)
-
-
-def _number(value: SSAValue) -> int | None:
-    op = value.owner
-    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr) and isinstance(value.type, IndexType):
-        return op.value.value.data
-    return None

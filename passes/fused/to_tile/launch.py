@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Region, SSAValue
 
 from gecc.dialects import fused, tile
 from gecc.passes.fused.to_tile.affine import region_use, strides_of
@@ -47,15 +48,36 @@ def inplace_inputs(op: fused.GenericOp | fused.SoftmaxOp | fused.NormOp) -> list
     For an operation on rows that holds as well: a row is written in the last pass over it, each element after it was read.
     """
     result = op.result_type
-    shape = result.get_shape()
     regions = [op.body] if isinstance(op, fused.GenericOp) else [op.prologue, op.epilogue]
+    out: list[int] = []
+    for number in _read_where_written(regions, result, len(op.inputs)):
+        type_ = op.inputs[number].type
+        # elements of one size, or writing one would overwrite others
+        if isinstance(type_, TensorType) and (_bytes(type_), element_bytes(type_)) == (
+            _bytes(result),
+            element_bytes(result),
+        ):
+            out.append(number)
+    return out
+
+
+def inplace_extras(op: fused.MatmulOp | fused.ConvOp) -> list[int]:
+    """Extras that the epilogue reads only at the element it writes, and whose memory may become the result's."""
+    numbers = _read_where_written([op.epilogue], op.result_type, len(op.operands))
+    return [number for number in numbers if number >= 2 and op.operands[number].type == op.result_type]
+
+
+def _read_where_written(regions: Sequence[Region], result: TensorType, count: int) -> list[int]:
+    """Which of the last `count` arguments of the regions, tensors, these read, and only at the element being written."""
+    shape = result.get_shape()
     seen: dict[int, bool] = {}
     for region in regions:
         use = region_use(region, len(shape))
-        indices: list[SSAValue] = list(region.block.args[: len(shape)])
+        args = region.block.args
+        indices: list[SSAValue] = list(args[: len(shape)])
         extents = dict(zip(indices, shape, strict=True))
         want = {arg: s for arg, s, n in zip(indices, strides_of(result), shape, strict=True) if s and n > 1}
-        tensors: list[SSAValue] = list(region.block.args[len(region.block.args) - len(op.inputs) :])
+        tensors: list[SSAValue] = list(args[len(args) - count :])
         for load in region.block.ops:
             if not isinstance(load, fused.LoadOp):
                 continue
@@ -67,16 +89,7 @@ def inplace_inputs(op: fused.GenericOp | fused.SoftmaxOp | fused.NormOp) -> list
                 and {a: c for a, c in address.terms.items() if extents[a] > 1} == want
             )
             seen[number] = seen.get(number, True) and own
-    out: list[int] = []
-    for number in sorted(number for number, own in seen.items() if own):
-        type_ = op.inputs[number].type
-        # elements of one size, or writing one would overwrite others
-        if isinstance(type_, TensorType) and (_bytes(type_), element_bytes(type_)) == (
-            _bytes(result),
-            element_bytes(result),
-        ):
-            out.append(number)
-    return out
+    return sorted(number for number, own in seen.items() if own)
 
 
 def _bytes(type_: TensorType) -> int:

@@ -40,3 +40,21 @@ func.func @inputs(%x: tensor<16xf32>) -> tensor<32xf32> {
   %j = tile.join %x, %x : tensor<16xf32>, tensor<16xf32> -> tensor<32xf32>
   func.return %j : tensor<32xf32>
 }
+
+// -----
+
+// D would write over what it reads. In the join it cannot, since its part lies at byte 32 of it and buffers start at multiples
+// of 64: that plan is at its bound, and yet larger, 1600 bytes beside 1408.
+// CHECK-LABEL: func.func @in_place
+// CHECK:         tile.join %p, %d copied :
+// PLAN: {tile.memory = {arena = 1408 : i64
+func.func @in_place(%x: tensor<16xf32>) -> tensor<16xf32> {
+  %p = tile.launch @k "P" ins(%x : tensor<16xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<8xf32>
+  %a = tile.launch @k "A" ins(%x : tensor<16xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<64xf32>
+  %b = tile.launch @k "B" ins(%x, %a : tensor<16xf32>, tensor<64xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<256xf32>
+  %d = tile.launch @k "D" ins(%a : tensor<64xf32>) params [] blocks 1 scratch 0 inplace [0] -> tensor<64xf32>
+  %e = tile.launch @k "E" ins(%b, %d : tensor<256xf32>, tensor<64xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<16xf32>
+  %j = tile.join %p, %d : tensor<8xf32>, tensor<64xf32> -> tensor<72xf32>
+  %y = tile.launch @k "Y" ins(%j, %e : tensor<72xf32>, tensor<16xf32>) params [] blocks 1 scratch 0 inplace [] -> tensor<16xf32>
+  func.return %y : tensor<16xf32>
+}
