@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gecc.errors import CliError, InvalidModelError, WeightError
-from gecc.files import write_whole
+from gecc.files import read_text, write_whole
 from gecc.tools.atc.command import Command, make_folder_of
 from gecc.tools.atc.inputs import OPEN, parse_shapes, resized, tensor_inputs
 from gecc.tools.atc.model import check_framework, out_nodes
@@ -139,15 +139,7 @@ def _proto_json(path: str) -> str:
     from gecc.debug.inspect.json_form import json_text, message_form
     from gecc.om.schema import ModelDef
 
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise CliError(f"cannot read '{path}': {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise CliError(
-            f"'{path}' is no text in UTF-8: {error.reason} at byte {error.start}",
-            hint="mode 5 reads dumped graphs; --mode=1 reads an om",
-        ) from error
+    text = read_text(path, hint="mode 5 reads dumped graphs; --mode=1 reads an om")
     try:
         message = text_format.Parse(text, ModelDef(), allow_unknown_field=True)
     except text_format.ParseError as error:
