@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that users name: read with errors in words; written whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,6 +14,20 @@ from gecc.errors import CliError
 def is_stream(path: str | os.PathLike[str]) -> bool:
     """Whether `path` is there and is no regular file or folder, such as /dev/null: it must never be replaced."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def read_text(path: str, what: str = "", hint: str | None = None) -> str:
+    """The text of a file; `what` says what it is for, such as a flag. Raises CliError for one that cannot be read or is no
+    text in UTF-8, with `hint`."""
+    of = f" of {what}" if what else ""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise CliError(f"cannot read '{path}'{of}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        said = f"'{path}'{of} is no text in UTF-8: {error.reason} at byte {error.start}"
+        raise CliError(said, hint=hint) from error
 
 
 @contextlib.contextmanager

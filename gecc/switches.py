@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from gecc.errors import CliError
+from gecc.files import read_text
 
 Section: TypeAlias = Literal["GraphFusion", "UBFusion"]
 SECTIONS: tuple[Section, Section] = ("GraphFusion", "UBFusion")
@@ -122,13 +123,7 @@ class Switch:
 
 def read_switches(path: str) -> list[Switch]:
     """The switches of a file, either form. Raises CliError for a file that is none, naming the line or the key."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except OSError as error:
-        raise CliError(f"cannot read '{path}': {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise CliError(f"'{path}' is no text in UTF-8: {error.reason} at byte {error.start}") from error
+    text = read_text(path)
     return list(_from_json(text, path) if text.lstrip().startswith("{") else _from_lines(text, path))
 
 

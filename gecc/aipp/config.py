@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from gecc.aipp.formats import FORMATS, Format
 from gecc.aipp.schema import INPUT_FORMATS, NAMES, config_class
 from gecc.errors import CliError
+from gecc.files import read_text
 
 MATRIX = (-32677, 32676)
 """Entries of the colour matrix, which are multiples of 1 / 256."""
@@ -71,13 +71,7 @@ class Aipp:
 
 def read_aipp(path: str) -> tuple[Aipp, ...]:
     """Read the file of --insert_op_conf. Raises CliError, E10052, naming line and field."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise CliError(f"cannot read '{path}' of insert_op_conf: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise CliError(f"'{path}' of insert_op_conf is not text in UTF-8") from error
-    return aipp_of(text, path)
+    return aipp_of(read_text(path, "insert_op_conf"), path)
 
 
 def aipp_of(text: str, path: str) -> tuple[Aipp, ...]:

@@ -1,6 +1,7 @@
-"""Which element type operations compute in: what a user may ask for, read and checked. Needs the standard library only.
+"""Which element type operations compute in: what a user may ask for, read and checked.
 
 `Precision` is all of it; the pass `ge-choose-precision` follows it and tells in a `PrecisionReport` what it did.
+Needs the standard library only, and the ge dialect where names of operators are looked up.
 """
 
 from gecc.precision.files import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from gecc.errors import CliError
+from gecc.files import read_text
 from gecc.precision.lists import colour_of, operators_called, unknown_operator
 from gecc.precision.options import custom_of
 
@@ -26,7 +26,7 @@ class Lists:
 
 def read_modify_mixlist(path: str) -> Lists:
     """Read the JSON of --modify_mixlist. Raises CliError for a file that cannot be read or is not of that form."""
-    return mixlist_of(_text(path, "modify_mixlist"), path)
+    return mixlist_of(read_text(path, "modify_mixlist"), path)
 
 
 def mixlist_of(text: str, where: str) -> Lists:
@@ -90,14 +90,5 @@ def _names(found: Any, what: str, where: str) -> list[str]:
 
 def _lines(path: str, flag: str) -> list[tuple[int, str]]:
     """Lines that say something, with their numbers; `#` and `//` begin a comment line."""
-    lines = enumerate((line.strip() for line in _text(path, flag).splitlines()), start=1)
+    lines = enumerate((line.strip() for line in read_text(path, flag).splitlines()), start=1)
     return [(number, line) for number, line in lines if line and not line.startswith(("#", "//"))]
-
-
-def _text(path: str, flag: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise CliError(f"cannot read '{path}' of {flag}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise CliError(f"'{path}' of {flag} is not text in UTF-8") from error

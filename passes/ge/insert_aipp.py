@@ -167,7 +167,7 @@ class _Inserter:
             hint = None
             if c == 1 and form.channels > 1:
                 hint = "csc_switch with a matrix whose second and third rows and biases are 0 makes one channel"
-            elif form.channels not in (1, 3, 4) or c not in (1, 3, 4):
+            elif c not in (1, 3, 4):
                 hint = "input_format says where the model has its channels: NCHW or NHWC"
             raise self._error(
                 f"{form.name} makes {' or '.join(map(str, fitting))} channels, but input '{self.name}' has {c} "
@@ -342,10 +342,9 @@ class _Inserter:
         top, left, bottom, right = self.config.padding
         if not any(self.config.padding):
             return x
-        inner = (top, left), (bottom, right)
-        pads = [0, 0, *inner[0], 0, 0, *inner[1]] if self.input_format == "NCHW" else [
-            0, *inner[0], 0, 0, *inner[1], 0,
-        ]  # fmt: skip
+        first = 2 if self.input_format == "NCHW" else 1  # the axis of rows
+        pads = [0] * 8
+        pads[first : first + 2], pads[first + 4 : first + 6] = (top, left), (bottom, right)
         return self._add(ge.Pad(x, pads=pads))
 
 

@@ -147,11 +147,7 @@ def _converted(value: SSAValue, kind: Attribute, before: Operation) -> SSAValue:
         import numpy as np
 
         info = np.iinfo(ge.numpy_dtype(kind))
-        # beyond f16's range nothing has to be held back, and 65535 is not in it
-        least, most = (max(float(info.min), -65504.0), min(float(info.max), 65504.0)) if source == f16 else (
-            float(info.min), float(info.max),
-        )  # fmt: skip
-        bounds = [ge.const(np.array(bound).astype(ge.numpy_dtype(source))) for bound in (least, most)]
+        bounds = [_within(bound, source) for bound in (info.min, info.max)]
         zero = ge.const(np.array(0).astype(ge.numpy_dtype(source)))
         number = ge.Equal(value, value)
         made += [*bounds, zero, number, ge.Select(number, value, zero)]
@@ -163,3 +159,14 @@ def _converted(value: SSAValue, kind: Attribute, before: Operation) -> SSAValue:
         op.location = location
     Rewriter.insert_op(made, InsertPoint.before(before))
     return made[-1].results[0]
+
+
+def _within(bound: int, element: Attribute) -> ge.Const:
+    """The number of a float type next to `bound` that is not beyond it: f16 has no 32767, and its next, 32768, is."""
+    import numpy as np
+
+    with np.errstate(over="ignore"):  # f16 ends before 65535
+        number = np.array(bound).astype(ge.numpy_dtype(element))
+    if abs(float(number)) > abs(bound):
+        number = np.asarray(np.nextafter(number, np.zeros_like(number)))
+    return ge.const(number)

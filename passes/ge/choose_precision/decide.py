@@ -22,6 +22,9 @@ CHOSEN = (f16, bf16, f32)
 """Element types that may be changed; f64 was asked for by the model and never is."""
 
 
+_DOUBLE = "f64 is what the model asks for"
+
+
 class Decider:
     """Goes through a module in order, so that what comes before an operation is decided before it."""
 
@@ -110,7 +113,7 @@ class Decider:
             self.unused.discard(f"OpType::{self.keep_types[operator]}")
             return f"kept by operator, OpType::{self.keep_types[operator]}"
         if before == f64:
-            return "f64 is what the model asks for"
+            return _DOUBLE
         if operator in FIXED:
             return FIXED[operator]
         return self.exact.get(op)
@@ -155,6 +158,9 @@ class Decider:
         if operator in ("Cast", "BitCast", "Shape", "Size"):
             self.report.warnings.append(f"'{custom}': the element types of {operator} cannot be chosen")
             return self._keep(op, before, FIXED[operator])
+        if before == f64:
+            self.report.warnings.append(f"'{custom}': {operator} computes in f64, which is never changed")
+            return self._keep(op, before, _DOUBLE)
         for what, said, there in (("inputs", custom.inputs, op.operands), ("outputs", custom.outputs, op.results)):
             if len(said) > len(there):
                 raise PassError(

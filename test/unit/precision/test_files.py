@@ -118,7 +118,7 @@ def test_files(tmp_path: Path) -> None:
     with pytest.raises(CliError, match="cannot read"):
         read_keep_dtype(str(tmp_path / "absent"))
     keep.write_bytes(b"\xff\xfe")
-    with pytest.raises(CliError, match="not text in UTF-8"):
+    with pytest.raises(CliError, match="no text in UTF-8"):
         read_keep_dtype(str(keep))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper
@@ -52,6 +53,26 @@ def test_f16_to_unsigned_words_is_clipped_within_f16() -> None:
     x = np.array([32752, np.inf, -1, np.nan, 1, 2, 3, 4, 5], np.float16)
     found = run(api.compile(doubled(TensorProto.FLOAT16), output_types="UINT16"), x)
     assert found.tolist() == [65504, 65504, 0, 0, 2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize(
+    ("element", "name", "most"),
+    [
+        ("float16", "int16", 32752),
+        ("float16", "uint16", 65504),
+        ("bfloat16", "int16", 32640),
+        ("bfloat16", "uint16", 65280),
+        ("float16", "int8", 127),
+        ("bfloat16", "uint8", 255),
+        ("float64", "int16", 32767),
+    ],
+)
+def test_the_greatest_that_the_float_has_within_the_integers(element: str, name: str, most: int) -> None:
+    number = helper.np_dtype_to_tensor_dtype(np.dtype(getattr(ml_dtypes, element, element)))
+    x = np.array([np.inf, -np.inf, 6e4, -6e4, np.nan, 0, 1, 2, 3], getattr(ml_dtypes, element, element))
+    found = run(api.compile(doubled(number), output_types=name), x.view(np.uint16) if element == "bfloat16" else x)
+    least = np.iinfo(name).min
+    assert found.tolist() == [most, least, most, least, 0, 0, 2, 4, 6]
 
 
 @pytest.mark.parametrize("name", ["float16", "float64", "uint8", "int32"])
