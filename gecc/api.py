@@ -13,12 +13,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from gecc.errors import CliError
 from gecc.om.gears import gear_shapes
 from gecc.om.records import IoDesc, KernelForm, OmModel
+from gecc.options import CompileOptions, Host, ImportOptions
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -38,9 +40,6 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = "str | os.PathLike[str] | bytes | ModelProto | OnnxModel"
 """An ONNX model: a file, its bytes, the message itself, or what `gecc.frontend.onnx.load_model` has read."""
-
-Host: TypeAlias = Literal["allow", "forbid"]
-"""Whether nodes without a native form may run on the host, by the package onnx."""
 
 MODEL_NAME = "ge.model_name"
 """Module attribute: what the om will call the model."""
@@ -175,39 +174,26 @@ def import_model(
     ctx: Context,
     model: Source,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
-    *,
-    input_values: Mapping[str, Any] | None = None,
-    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
-    outputs: Sequence[str] | None = None,
-    host: Host = "allow",
+    **options: Unpack[ImportOptions],
 ) -> ModuleOp:
     """An ONNX model as a module of the ge level, its weights in the store of `ctx`. Raises as `compile` does."""
-    return import_reported(
-        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
-    )[0]
+    return import_reported(ctx, model, input_shapes, **options)[0]
 
 
 def import_reported(
     ctx: Context,
     model: Source,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
-    *,
-    input_values: Mapping[str, Any] | None = None,
-    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
-    outputs: Sequence[str] | None = None,
-    host: Host = "allow",
+    **options: Unpack[ImportOptions],
 ) -> tuple[ModuleOp, Report]:
     """What `import_model` gives, and what of it runs where. Raises as `compile` does."""
     from xdsl.dialects.builtin import StringAttr
 
-    from gecc.errors import CliError
     from gecc.report import make_report
     from gecc.rewrite import location_names
 
-    if host not in ("allow", "forbid"):
-        raise CliError(f"host is {host!r}, expected 'allow' or 'forbid'")
     placements: list[Placement] = []
-    module = _import(ctx, model, input_shapes, input_values, gears, outputs, host, placements)
+    module = _import(ctx, model, placements, input_shapes, **options)
     graph = location_names(module)
     module.attributes[MODEL_NAME] = StringAttr(graph[0] if graph else "main")
     return module, make_report(module, placements)
@@ -216,52 +202,37 @@ def import_reported(
 def _import(
     ctx: Context,
     model: Source,
-    input_shapes: Mapping[str, Sequence[int]] | None,
-    input_values: Mapping[str, Any] | None,
-    gears: Sequence[Mapping[str, Sequence[int]]] | None,
-    outputs: Sequence[str] | None,
-    host: Host,
     placements: list[Placement],
+    input_shapes: Mapping[str, Sequence[int]] | None,
+    *,
+    input_values: Mapping[str, Any] | None = None,
+    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
+    outputs: Sequence[str] | None = None,
+    host: Host = "allow",
 ) -> ModuleOp:
     from gecc.arguments import check_kind, check_names, plain_shapes
     from gecc.frontend.onnx import import_gears, import_onnx
     from gecc.gears import gears_of
 
+    if host not in ("allow", "forbid"):
+        raise CliError(f"host is {host!r}, expected 'allow' or 'forbid'")
     input_shapes = plain_shapes(input_shapes)
     check_names(outputs, "outputs")
     check_kind(input_values, Mapping, "input_values")
-    allow = host == "allow"
     if gears is None:
-        return import_onnx(
-            ctx,
-            model,
-            input_shapes=input_shapes,
-            input_values=input_values,
-            outputs=outputs,
-            host=allow,
-            placements=placements,
-        )
-    chosen = gears_of(gears, input_shapes)
-    return import_gears(
-        ctx,
-        model,
-        chosen,
-        chosen.kind,
-        input_values=input_values,
-        outputs=outputs,
-        host=allow,
-        placements=placements,
-    )
+        read = partial(import_onnx, input_shapes=input_shapes)
+    else:
+        chosen = gears_of(gears, input_shapes)
+        read = partial(import_gears, gears=chosen, kind=chosen.kind)
+    allow = host == "allow"
+    return read(ctx, model, input_values=input_values, outputs=outputs, host=allow, placements=placements)
 
 
 def check(
     model: Source,
     *,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
-    input_values: Mapping[str, Any] | None = None,
-    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
-    outputs: Sequence[str] | None = None,
-    host: Host = "allow",
+    **options: Unpack[ImportOptions],
 ) -> tuple[Report, UnsupportedError | None]:
     """What would run where, without compiling; and the error, when a part of the model can run nowhere.
 
@@ -273,7 +244,7 @@ def check(
 
     placements: list[Placement] = []
     try:
-        module = _import(make_context(), model, input_shapes, input_values, gears, outputs, host, placements)
+        module = _import(make_context(), model, placements, input_shapes, **options)
     except UnsupportedError as error:
         return Report(tuple(placements), None), error
     return make_report(module, placements), None
@@ -283,14 +254,8 @@ def compile_module(
     ctx: Context,
     module: ModuleOp,
     *,
-    opt_level: str | int = "O2",
-    target: str = "host",
-    memory: MemoryOptions | None = None,
-    precision: str | Precision | None = None,
-    switches: Switches | None = None,
-    dumps: Dumps | None = None,
     kernels: KernelForm | None = None,
-    after: AfterPass | None = None,
+    **options: Unpack[CompileOptions],
 ) -> Model:
     """Compile a module of any level, which is used up; without `kernels` those of a finished om stay what they are.
 
@@ -304,17 +269,7 @@ def compile_module(
         raise CliError(f"kernels is {kernels!r}, expected 'native' or 'portable'")
     found: list[PrecisionReport] = []
     with listening(found.append, tells=False):
-        lower(
-            ctx,
-            module,
-            opt_level=opt_level,
-            target=target,
-            memory=memory,
-            precision=precision,
-            switches=switches,
-            dumps=dumps,
-            after=after,
-        )
+        lower(ctx, module, **options)
     return Model(emit(module, store_of(ctx), kernels), precision=found[-1] if found else None)
 
 
@@ -333,9 +288,9 @@ def lower(
 ) -> None:
     """Bring a module, in place, from the level it is at to the end of `stage` (see `gecc.pipeline.STAGES`).
 
-    `switches` are passes and rules to do without; `after` is called after every pass. The module is verified before the first pass and after the last. Raises CliError for an unknown level, stage or
-    one that lies behind, ShapeError for inputs of unknown size, PassError for a module without its weights,
-    MemoryLimitError when the arena does not fit.
+    `switches` are passes and rules to do without; `after` is called after every pass. The module is verified before the
+    first pass and after the last. Raises CliError for an unknown level, stage or one that lies behind, ShapeError for inputs
+    of unknown size, PassError for a module without its weights, MemoryLimitError when the arena does not fit.
     """
     from gecc import pipeline
     from gecc.dumps import Dumps

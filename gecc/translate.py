@@ -6,22 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, get_args
 
 from gecc import api
 from gecc.errors import CliError, InvalidModelError
 from gecc.files import whole_file, write_whole
 from gecc.om.records import KernelForm, OmModel
+from gecc.options import CompileOptions, ImportOptions
 
 if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
 
-    from gecc.gears import Gears
-    from gecc.pipeline import AfterPass, MemoryOptions
-    from gecc.precision import Precision
     from gecc.report import Report
-    from gecc.switches import Switches
 
 Form: TypeAlias = Literal["onnx", "mlir", "om"]
 
@@ -64,22 +61,17 @@ def read(
     path: str,
     form: Form,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
-    *,
-    input_values: Mapping[str, Any] | None = None,
-    gears: Gears | None = None,
-    outputs: Sequence[str] | None = None,
-    host: api.Host = "allow",
+    **options: Unpack[ImportOptions],
 ) -> Subject:
-    """Read a model; with `gears`, which hold the input shapes, one of all of them. Raises GeccError of the kind that fits, ParseError for text that is no module."""
+    """Read a model. Raises GeccError of the kind that fits, ParseError for text that is no module."""
     from gecc.context import make_context
 
-    if (input_shapes or input_values or gears) and form != "onnx":
-        what = "gears" if gears else "input shapes" if input_shapes else "input values"
+    said = {"gears": options.get("gears"), "input shapes": input_shapes, "input values": options.get("input_values")}
+    if form != "onnx" and (what := next((what for what, value in said.items() if value), None)):
         raise CliError(f"{what} are for ONNX models; the sizes in '{path}' are fixed")
     match form:
         case "onnx":
-            shapes = None if gears is not None else input_shapes
-            return read_onnx(path, shapes, input_values=input_values, gears=gears, outputs=outputs, host=host)
+            return read_onnx(path, input_shapes, **options)
         case "om":
             from gecc.om.reader import read
 
@@ -95,19 +87,13 @@ def read(
 def read_onnx(
     model: api.Source,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
-    *,
-    input_values: Mapping[str, Any] | None = None,
-    gears: Sequence[Mapping[str, Sequence[int]]] | None = None,
-    outputs: Sequence[str] | None = None,
-    host: api.Host = "allow",
+    **options: Unpack[ImportOptions],
 ) -> Subject:
     """Read an ONNX model, which may be a message. Raises as `gecc.api.compile` does."""
     from gecc.context import make_context
 
     ctx = make_context()
-    module, report = api.import_reported(
-        ctx, model, input_shapes, input_values=input_values, gears=gears, outputs=outputs, host=host
-    )
+    module, report = api.import_reported(ctx, model, input_shapes, **options)
     return Subject(ctx, module, report=report)
 
 
@@ -130,29 +116,12 @@ def read_text(ctx: Context, path: str) -> ModuleOp:
     return module
 
 
-def lower(
-    subject: Subject,
-    stage: str,
-    *,
-    opt_level: str,
-    target: str,
-    memory: MemoryOptions | None = None,
-    precision: Precision | None = None,
-) -> None:
+def lower(subject: Subject, stage: str, **options: Unpack[CompileOptions]) -> None:
     """Run passes up to the end of a stage. Raises as `gecc.api.lower` does."""
-    module = subject.as_module()
-    api.lower(subject.ctx, module, opt_level=opt_level, stage=stage, target=target, memory=memory, precision=precision)
+    api.lower(subject.ctx, subject.as_module(), stage=stage, **options)
 
 
-def memory_report(
-    subject: Subject,
-    path: str,
-    *,
-    opt_level: str,
-    target: str,
-    memory: MemoryOptions | None = None,
-    precision: Precision | None = None,
-) -> str:
+def memory_report(subject: Subject, path: str, **options: Unpack[CompileOptions]) -> str:
     """Plan the memory of a model and tell of the plan: as a page for a path that ends in .html, a picture for .svg, else
     as text. The subject is then at the stage "buffer". Raises CliError for an om, whose memory was planned before."""
     from gecc.arena_report import memory_report as report_of
@@ -160,7 +129,7 @@ def memory_report(
 
     if subject.om is not None:
         raise CliError("--memory-report takes what is still to be compiled, found an om")
-    lower(subject, "buffer", opt_level=opt_level, target=target, memory=memory, precision=precision)
+    lower(subject, "buffer", **options)
     module = subject.as_module()
     report = report_of(module)
     match Path(path).suffix:
@@ -177,36 +146,20 @@ def write_om(
     subject: Subject,
     path: str,
     *,
-    opt_level: str,
-    target: str,
-    memory: MemoryOptions | None = None,
     kernels: KernelForm | None = None,
-    precision: Precision | None = None,
-    switches: Switches | None = None,
-    after: AfterPass | None = None,
     key: str | None = None,
     external: bool = False,
+    **options: Unpack[CompileOptions],
 ) -> str:
     """Compile to an om file, signed with the private key in the file `key` if given, its weights in a file of their own if
-    `external`; returns a line about it. `switches` and `after` are as in `gecc.api.lower`, `kernels` is
-    the form of its kernels (None: that which they have, else native).
+    `external`; returns a line about it. `kernels` is the form of its kernels (None: that which they have, else native).
 
     Raises PassError for an om whose kernels have the other form.
     """
     om = subject.om
     if om is None:
         assert subject.module is not None
-        om = api.compile_module(
-            subject.ctx,
-            subject.module,
-            opt_level=opt_level,
-            target=target,
-            memory=memory,
-            precision=precision,
-            switches=switches,
-            after=after,
-            kernels=kernels,
-        ).om
+        om = api.compile_module(subject.ctx, subject.module, kernels=kernels, **options).om
     else:
         from gecc.codegen.emit import check_form
 

@@ -119,11 +119,15 @@ def add_gear_options(parser: argparse.ArgumentParser) -> None:
 
 def gears(args: argparse.Namespace) -> Gears | None:
     """The gears that a command line asks for. Raises CliError for another syntax, and for sizes that break a rule."""
-    for kind in ("batch", "image", "dims"):
-        text = getattr(args, f"{kind}_gears")
-        if text is not None:
-            return gears_of_text(kind, text, input_shapes(args, open_sizes=True), f"{kind}-gears")
-    return None
+    kind = _gear_kind(args)
+    if kind is None:
+        return None
+    return gears_of_text(kind, getattr(args, f"{kind}_gears"), input_shapes(args), f"{kind}-gears")
+
+
+def _gear_kind(args: argparse.Namespace) -> str | None:
+    kinds = ("batch", "image", "dims")
+    return next((kind for kind in kinds if getattr(args, f"{kind}_gears", None) is not None), None)
 
 
 def gears_of_text(kind: str, text: str, shapes: Mapping[str, Sequence[int]], option: str) -> Gears:
@@ -179,13 +183,13 @@ def opt_level(args: argparse.Namespace) -> str:
     return DEFAULT_LEVEL if args.level is None else f"O{args.level}"
 
 
-def input_shapes(args: argparse.Namespace, *, open_sizes: bool = False) -> dict[str, tuple[int, ...]]:
-    """The sizes given by --input-shape, -1 among them with `open_sizes`. Raises CliError for another syntax."""
+def input_shapes(args: argparse.Namespace) -> dict[str, tuple[int, ...]]:
+    """The sizes given by --input-shape, -1 among them where gears give the sizes. Raises CliError for another syntax."""
     if not args.input_shape:
         return {}
     from gecc.frontend.onnx.inputs import parse_input_shape
 
-    return parse_input_shape(args.input_shape, open_sizes=open_sizes)
+    return parse_input_shape(args.input_shape, open_sizes=_gear_kind(args) is not None)
 
 
 def input_values(args: argparse.Namespace) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gecc.errors import CliError
 from gecc.tools.cli import (
@@ -34,6 +34,7 @@ from gecc.tools.cli import (
 )
 
 if TYPE_CHECKING:
+    from gecc.options import CompileOptions, ImportOptions
     from gecc.precision import PrecisionReport
     from gecc.translate import Form, Subject
 
@@ -156,7 +157,7 @@ def _run(argv: Sequence[str] | None) -> int:
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
     options = _options(args)
-    if given := _about_compiling(args, options):
+    if given := _about_compiling(args):
         if subject.om is not None:
             raise CliError(f"{', '.join(given)} is about what is still to be compiled, the input is an om")
         if result != "om" and args.stage is None and args.level is None:
@@ -166,9 +167,11 @@ def _run(argv: Sequence[str] | None) -> int:
             raise CliError(f"--memory-report is about what becomes an om, the output is {result}")
         _report_memory(args, subject, options)
     if output is not None and result == "om":
-        kept = {"key": args.sign, "external": args.external_weight, "kernels": args.kernels}
         with listening(_tell):
-            print(translate.write_om(subject, output, **kept, **options))
+            said = translate.write_om(
+                subject, output, key=args.sign, external=args.external_weight, kernels=args.kernels, **options
+            )
+        print(said)
         return 0
     if args.stage or args.level is not None:
         with listening(_tell):
@@ -181,22 +184,22 @@ def _run(argv: Sequence[str] | None) -> int:
     return 0
 
 
-def _about_compiling(args: argparse.Namespace, options: dict[str, Any]) -> list[str]:
+def _about_compiling(args: argparse.Namespace) -> list[str]:
     """The options given that change how a model is compiled, as they are spelled."""
+    from gecc.precision import Precision
+
     found = [] if args.level is None else [f"-O{args.level}"]
     if args.target != "host":
         found.append("--target")
-    if not options["precision"].changes_nothing:
+    if not Precision(args.precision).changes_nothing:
         found.append("--precision")
-    return found + [flag.partition("=")[0] for flag in options["memory"].flags]
+    return found + [flag.partition("=")[0] for flag in memory_options(args).flags]
 
 
 def _read(args: argparse.Namespace, source: Form) -> Subject:
     from gecc import translate
 
-    chosen = gears(args)
-    shapes = input_shapes(args) if chosen is None else None
-    return translate.read(args.input, source, shapes, input_values=input_values(args), gears=chosen, host=host(args))
+    return translate.read(args.input, source, input_shapes(args), **_import_options(args))
 
 
 def _check(args: argparse.Namespace, source: str) -> int:
@@ -206,11 +209,7 @@ def _check(args: argparse.Namespace, source: str) -> int:
         raise CliError(f"--check is for ONNX models, '{args.input}' is {source}")
     if args.output is not None or args.stage is not None:
         raise CliError("--check writes nothing and runs no passes", hint="leave out -o and --stage")
-    chosen = gears(args)
-    shapes = input_shapes(args) if chosen is None else None
-    report, error = api.check(
-        args.input, input_shapes=shapes, input_values=input_values(args), gears=chosen, host=host(args)
-    )
+    report, error = api.check(args.input, input_shapes=input_shapes(args), **_import_options(args))
     print(report.full())
     if error is not None:
         print(f"error: {error}", file=sys.stderr)
@@ -220,7 +219,6 @@ def _check(args: argparse.Namespace, source: str) -> int:
 
 def _memory(args: argparse.Namespace, source: Form) -> int:
     """The report alone, without an om."""
-
     subject = _read(args, source)
     _report_memory(args, subject, _options(args))
     return 0
@@ -230,7 +228,12 @@ def _tell(report: PrecisionReport) -> None:
     print(report.short(), file=sys.stderr)
 
 
-def _options(args: argparse.Namespace) -> dict[str, Any]:
+def _import_options(args: argparse.Namespace) -> ImportOptions:
+    """How to read an ONNX model."""
+    return {"input_values": input_values(args), "gears": gears(args), "host": host(args)}
+
+
+def _options(args: argparse.Namespace) -> CompileOptions:
     """How to compile."""
     from gecc.precision import Precision
 
@@ -242,7 +245,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _report_memory(args: argparse.Namespace, subject: Subject, options: dict[str, Any]) -> None:
+def _report_memory(args: argparse.Namespace, subject: Subject, options: CompileOptions) -> None:
     from gecc import translate
 
     text = translate.memory_report(subject, args.memory_report, **options)
@@ -260,10 +263,14 @@ def _is_json(args: argparse.Namespace) -> bool:
 
 
 def _look(args: argparse.Namespace, source: Form, view: str) -> int:
-    from gecc.debug.inspect.view import look
+    from gecc.debug.inspect.view import disassemble, look
+    from gecc.precision.report import listening
 
-    shapes = input_shapes(args)
-    text = look(args.input, source, view, shapes, opt_level=opt_level(args), target=args.target)
+    if view == "disassemble" and source != "om":
+        with listening(_tell):
+            text = disassemble(_read(args, source), args.kernels, **_options(args))
+    else:
+        text = look(args.input, source, view)
     if args.output is None:
         print(text, end="")
     else:

@@ -10,10 +10,11 @@ from gecc.tools.atc.command import Command
 
 if TYPE_CHECKING:
     from gecc.borders import Borders
+    from gecc.frontend.onnx.model import OnnxModel
 
 
-def borders(command: Command, path: str, outputs: Sequence[str]) -> Borders:
-    """What the flags ask for; `outputs` are the names of those of the model in `path`.
+def borders(command: Command, model: OnnxModel, outputs: Sequence[str]) -> Borders:
+    """What the flags ask for; `outputs` are the names of its outputs in the om.
 
     Raises CliError for what is no list of names, and for names that are no outputs.
     """
@@ -23,7 +24,7 @@ def borders(command: Command, path: str, outputs: Sequence[str]) -> Borders:
         command["insert_op_conf"],
         "NCHW",
         {name: "float16" for name in names(command["input_fp16_nodes"], "input_fp16_nodes")},
-        output_types(command["output_type"], path, outputs),
+        output_types(command["output_type"], model, outputs),
     )
 
 
@@ -37,7 +38,7 @@ def names(text: str | None, flag: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def output_types(text: str | None, path: str, outputs: Sequence[str]) -> str | dict[str, str] | None:
+def output_types(text: str | None, model: OnnxModel, outputs: Sequence[str]) -> str | dict[str, str] | None:
     """The one type of all outputs, or types by name, of `FP16` or `node:0:FP16;name:FP32`.
 
     Raises CliError for another syntax, and for what is no output.
@@ -54,7 +55,7 @@ def output_types(text: str | None, path: str, outputs: Sequence[str]) -> str | d
             raise CliError(
                 f"E10001: '{entry}' in --output_type names no output", hint="expected FP16, or node:0:FP16;name:FP32"
             )
-        output = _output(name.strip(), path, outputs)
+        output = _output(name.strip(), model, outputs)
         if found.setdefault(output, kind) != kind:
             raise CliError(f"E10001: --output_type gives '{output}' the types {found[output]} and {kind}")
     if not found:
@@ -62,16 +63,13 @@ def output_types(text: str | None, path: str, outputs: Sequence[str]) -> str | d
     return found
 
 
-def _output(name: str, path: str, outputs: Sequence[str]) -> str:
+def _output(name: str, model: OnnxModel, outputs: Sequence[str]) -> str:
     """The output that a name, or `node:0`, means."""
     if name in outputs:
         return name
-    from pathlib import Path
-
     from gecc.frontend.onnx.cutting import tensor_of
-    from gecc.frontend.onnx.model import parse_file
 
-    tensor = tensor_of(parse_file(Path(path)).graph, name, path)
+    tensor = tensor_of(model.graph, name, model.name)
     if tensor not in outputs:
         raise CliError(
             f"E10001: '{name}' in --output_type is the tensor '{tensor}', which is no output",

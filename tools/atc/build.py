@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 from gecc.errors import CliError
 from gecc.tools.atc.borders import borders
 from gecc.tools.atc.command import Command, make_folder_of, warn
-from gecc.tools.atc.gears import gears, open_shapes
-from gecc.tools.atc.inputs import input_shapes, resized
-from gecc.tools.atc.model import model_file, out_nodes
+from gecc.tools.atc.model import model_file, read_model
 from gecc.tools.atc.precision import precision, tell
 from gecc.tools.atc.switching import switches
 from gecc.tools.atc.told import KernelTexts, Told, told, write_statistics
-from gecc.tools.cli import host, input_values, memory_options, opt_level
+from gecc.tools.cli import memory_options, opt_level
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -44,20 +42,12 @@ def build(command: Command) -> int:
     memory = memory_options(own)
     if command["disable_reuse_memory"] == "1":
         memory = replace(memory, disable_reuse=True)
-    sizes = gears(command, path)
-    shapes = input_shapes(command, path) if sizes is None else open_shapes(command, path)
-    subject = translate.read_onnx(
-        resized(path, shapes),
-        shapes if sizes is None else None,
-        gears=sizes,
-        input_values=input_values(own),
-        outputs=out_nodes(command),
-        host=host(own),
-    )
+    model, shapes, options = read_model(command, path)
+    subject = translate.read_onnx(model, shapes, **options)
     if subject.report is not None and (said := subject.report.short()):
         print(said, file=sys.stderr)
     module = subject.as_module()
-    prepare(subject.ctx, module, borders(command, path, outputs_of(module)), warn)
+    prepare(subject.ctx, module, borders(command, model, outputs_of(module)), warn)
     wanted = precision(command)
     make_folder_of(output)
     log = Told(command["log"] or "null")

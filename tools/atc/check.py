@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from gecc.errors import InvalidModelError, ShapeError, UnsupportedError
 from gecc.tools.atc.command import Command, make_folder_of
-from gecc.tools.atc.gears import gears, open_shapes
-from gecc.tools.atc.inputs import input_shapes, resized
-from gecc.tools.atc.model import model_file, out_nodes
-from gecc.tools.cli import FAILED, host, input_values
+from gecc.tools.atc.model import model_file, read_model
+from gecc.tools.cli import FAILED
 
 if TYPE_CHECKING:
     from gecc.frontend.onnx.placement import Placement
@@ -33,19 +31,10 @@ def check(command: Command) -> int:
 
     path = model_file(command, "mode 3 checks it")
     target = command["check_report"] or "check_result.json"
-    own = command.own
     make_folder_of(target)
-    sizes = gears(command, path)
-    shapes = input_shapes(command, path) if sizes is None else open_shapes(command, path)
     try:
-        report, error = api.check(
-            resized(path, shapes),
-            input_shapes=shapes if sizes is None else None,
-            gears=sizes,
-            input_values=input_values(own),
-            outputs=out_nodes(command),
-            host=host(own),
-        )
+        model, shapes, options = read_model(command, path)
+        report, error = api.check(model, input_shapes=shapes, **options)
     except (InvalidModelError, ShapeError, UnsupportedError) as problem:
         write_whole(target, json_text(findings(path, Report((), None), str(problem))))
         raise

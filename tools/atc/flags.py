@@ -6,11 +6,10 @@ is its text, or None when it was not given and has no default. Values of a `take
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
-
-from gecc.tools.atc.modes import IMPLEMENTATIONS, NEW_MODES, OLD_MODES
 
 
 class State(Enum):
@@ -47,17 +46,28 @@ class Flag:
     """A value that messages show."""
 
 
-def _ignored(name: str, why: str) -> Flag:
-    return Flag(name, "...", why, state=State.IGNORED)
+def _ignored(why: str, *names: str) -> Iterator[Flag]:
+    return (Flag(name, "...", why, state=State.IGNORED) for name in names)
 
 
-def _refused(name: str, syntax: str, why: str) -> Flag:
-    return Flag(name, syntax, why, state=State.REFUSED)
+def _refused(why: str, *names: str) -> Iterator[Flag]:
+    return (Flag(name, "...", why, state=State.REFUSED) for name in names)
 
 
-_NOT_YET = "it is not supported yet"
+PRECISION_MODES = (
+    "force_fp16",
+    "force_fp32",
+    "cube_fp16in_fp32out",
+    "allow_mix_precision",
+    "allow_mix_precision_fp16",
+    "allow_mix_precision_bf16",
+    "allow_fp32_to_fp16",
+    "must_keep_origin_dtype",
+)
+PRECISION_MODES_V2 = ("fp16", "origin", "cube_fp16in_fp32out", "mixed_float16", "mixed_bfloat16", "mixed_hif8")
+"""Values of --precision_mode and of --precision_mode_v2, which `gecc.precision.find_mode` knows."""
+
 _NO_CHIP = "the om is for a CPU"
-_ALWAYS = "what it chooses is decided by the compiler"
 _STATIC = "every shape is known when the om is made"
 
 GROUPS: dict[str, tuple[Flag, ...]] = {
@@ -124,36 +134,30 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             ("0", "1", "2"),
             "0",
         ),
-        _refused("singleop", "FILE", "single operators are compiled from a model that holds them"),
-        _refused("weight", "FILE", "weights of Caffe; those of ONNX are in the model, or found by it"),
-        _ignored("input_shape_range", f"it is deprecated, and {_STATIC}; --input_shape says it"),
-        _ignored("is_input_adjust_hw_layout", "inputs keep the layout of the model"),
-        _ignored("is_output_adjust_hw_layout", "outputs keep the layout of the model"),
-        _ignored("op_name_map", "operators of ONNX are known by their domain and type"),
-        _ignored("save_original_model", "gecc-translate NET.onnx -o NET.mlir writes the graph as read"),
-        _ignored("host_env_os", "the om is for the system that it is made on"),
-        _ignored("host_env_cpu", "the om names its CPU itself; see --target"),
+        *_refused("single operators are compiled from a model that holds them", "singleop"),
+        *_refused("weights of Caffe; those of ONNX are in the model, or found by it", "weight"),
+        *_ignored(f"it is deprecated, and {_STATIC}; --input_shape says it", "input_shape_range"),
+        *_ignored("inputs keep the layout of the model", "is_input_adjust_hw_layout"),
+        *_ignored("outputs keep the layout of the model", "is_output_adjust_hw_layout"),
+        *_ignored("operators of ONNX are known by their domain and type", "op_name_map"),
+        *_ignored("gecc-translate NET.onnx -o NET.mlir writes the graph as read", "save_original_model"),
+        *_ignored("the om is for the system that it is made on", "host_env_os"),
+        *_ignored("the om names its CPU itself; see --target", "host_env_cpu"),
     ),
     "target and compile mode": (
         Flag(
             "soc_version", "NAME", "accepted and noted; the om is for a CPU, --target says which", sample="Ascend310P3"
         ),
-        _ignored("core_type", _NO_CHIP),
-        _ignored("aicore_num", f"{_NO_CHIP}, whose cores are counted when the om is loaded"),
-        _ignored("virtual_type", _NO_CHIP),
-        _ignored("device_id", _NO_CHIP),
-        _ignored("jit_compile", "everything is compiled ahead of time"),
-        _ignored("shape_generalized_build_mode", _STATIC),
-        _ignored("enable_single_stream", "tasks are run in one order in any case, see gecc-run --threads"),
-        _ignored("ac_parallel_enable", _ALWAYS),
-        _ignored("tiling_schedule_optimize", _STATIC),
-        _ignored("h2d_overlapped_with_compute", f"{_NO_CHIP}: nothing is copied to a device"),
-        _ignored("static_model_ops_lower_limit", _STATIC),
-        _ignored("enable_attr_compression", "attributes in an om are not compressed"),
-        _ignored("raw_ge_options", "there is no GE to pass options to"),
-        _ignored("raw_ge_options_ignore_unsupported", "there is no GE to pass options to"),
-        _refused("cluster_config", "FILE", "models for several cards are not made"),
-        _refused("hccl_sub_comm_config", "FILE", "models for several cards are not made"),
+        *_ignored(_NO_CHIP, "core_type", "virtual_type", "device_id"),
+        *_ignored(f"{_NO_CHIP}, whose cores are counted when the om is loaded", "aicore_num"),
+        *_ignored("everything is compiled ahead of time", "jit_compile"),
+        *_ignored(_STATIC, "shape_generalized_build_mode", "tiling_schedule_optimize", "static_model_ops_lower_limit"),
+        *_ignored("tasks are run in one order in any case, see gecc-run --threads", "enable_single_stream"),
+        *_ignored("what it chooses is decided by the compiler", "ac_parallel_enable"),
+        *_ignored(f"{_NO_CHIP}: nothing is copied to a device", "h2d_overlapped_with_compute"),
+        *_ignored("attributes in an om are not compressed", "enable_attr_compression"),
+        *_ignored("there is no GE to pass options to", "raw_ge_options", "raw_ge_options_ignore_unsupported"),
+        *_refused("models for several cards are not made", "cluster_config", "hccl_sub_comm_config"),
     ),
     "precision": (
         Flag(
@@ -162,14 +166,14 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "the element types to compute in: force_fp16; force_fp32; allow_fp32_to_fp16: products in f16; "
             "cube_fp16in_fp32out: the same with results of f32; allow_mix_precision: by lists; must_keep_origin_dtype: "
             "the model's, as without the flag",
-            OLD_MODES,
+            PRECISION_MODES,
             sample="force_fp16",
         ),
         Flag(
             "precision_mode_v2",
             "MODE",
             "the same under newer names: fp16, origin, cube_fp16in_fp32out, mixed_float16, mixed_bfloat16",
-            NEW_MODES,
+            PRECISION_MODES_V2,
             sample="fp16",
         ),
         Flag("modify_mixlist", "FILE", "JSON that puts operators on other lists of mixed modes", sample="lists.json"),
@@ -191,20 +195,17 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "op_select_implmode",
             "MODE",
             "accepted; an operator has one implementation, which is precise",
-            IMPLEMENTATIONS,
+            ("high_precision", "high_performance", "high_precision_for_all", "high_performance_for_all"),
             sample="high_precision",
         ),
-        _ignored("op_precision_mode", "an operator has one implementation, which is precise"),
-        _ignored("optypelist_for_implmode", "it is deprecated"),
-        _ignored("allow_hf32", "the CPU has no such type"),
-        _ignored("deterministic", "results are always deterministic"),
-        _ignored("deterministic_level", "results are always deterministic"),
-        _ignored("status_check", "overflow follows the rules of floating point"),
-        _ignored("quant_dumpable", "dumps show the graph as it is"),
-        _ignored("sparsity", "weights are kept in full"),
-        _ignored("compression_optimize_conf", "weights are not quantised; a quantised ONNX model is compiled as such"),
-        _ignored("enable_compress_weight", "weights are kept in full"),
-        _ignored("compress_weight_conf", "weights are kept in full"),
+        *_ignored("an operator has one implementation, which is precise", "op_precision_mode"),
+        *_ignored("it is deprecated", "optypelist_for_implmode"),
+        *_ignored("the CPU has no such type", "allow_hf32"),
+        *_ignored("results are always deterministic", "deterministic", "deterministic_level"),
+        *_ignored("overflow follows the rules of floating point", "status_check"),
+        *_ignored("dumps show the graph as it is", "quant_dumpable"),
+        *_ignored("weights are kept in full", "sparsity", "enable_compress_weight", "compress_weight_conf"),
+        *_ignored("weights are not quantised; a quantised ONNX model is compiled as such", "compression_optimize_conf"),
     ),
     "optimisation": (
         Flag(
@@ -215,14 +216,12 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("oo_constant_folding", "true|false", "whether constants are computed ahead", TRUTH, "true"),
         Flag("oo_dead_code_elimination", "true|false", "whether what nobody uses goes", TRUTH, "true"),
         Flag("disable_reuse_memory", "0|1", "1: every buffer gets bytes of its own, to look for errors", SWITCH, "0"),
-        _ignored("enable_scope_fusion_passes", "patterns are found without being named"),
-        _ignored("topo_sorting_mode", "the order of launches is chosen for little memory"),
-        _ignored("buffer_optimize", _ALWAYS),
-        _ignored("enable_small_channel", _ALWAYS),
-        _ignored("atomic_clean_policy", "no memory is cleaned for kernels"),
-        _ignored("mdl_bank_path", "kernels are chosen by rules, not from a tuning repository"),
-        _ignored("op_bank_path", "kernels are chosen by rules, not from a tuning repository"),
-        _ignored("auto_tune_mode", "kernels are chosen by rules, not tuned"),
+        *_ignored("patterns are found without being named", "enable_scope_fusion_passes"),
+        *_ignored("the order of launches is chosen for little memory", "topo_sorting_mode"),
+        *_ignored("what it chooses is decided by the compiler", "buffer_optimize", "enable_small_channel"),
+        *_ignored("no memory is cleaned for kernels", "atomic_clean_policy"),
+        *_ignored("kernels are chosen by rules, not from a tuning repository", "mdl_bank_path", "op_bank_path"),
+        *_ignored("kernels are chosen by rules, not tuned", "auto_tune_mode"),
     ),
     "debugging": (
         Flag(
@@ -248,9 +247,8 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             ("0", "1", "2"),
             "1",
         ),
-        _ignored("op_debug_config", "there is nothing to configure in kernels"),
-        _ignored("op_compiler_cache_mode", "kernels are compiled anew"),
-        _ignored("op_compiler_cache_dir", "kernels are compiled anew"),
+        *_ignored("there is nothing to configure in kernels", "op_debug_config"),
+        *_ignored("kernels are compiled anew", "op_compiler_cache_mode", "op_compiler_cache_dir"),
     ),
 }
 """All flags, as help groups them."""

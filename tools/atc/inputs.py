@@ -11,6 +11,8 @@ from gecc.errors import CliError
 from gecc.tools.atc.command import Command, warn
 
 if TYPE_CHECKING:
+    from onnx import GraphProto, ValueInfoProto
+
     from gecc.frontend.onnx.inputs import InputShape
     from gecc.frontend.onnx.model import OnnxModel
 
@@ -18,16 +20,12 @@ OPEN = -1
 """A dimension that is given as open."""
 
 
-def input_shapes(command: Command, path: str) -> dict[str, tuple[int, ...]]:
-    """The sizes that a command line gives to inputs of the model in `path`, each a number.
+def input_shapes(command: Command, model: OnnxModel) -> dict[str, tuple[int, ...]]:
+    """The sizes that a command line gives to inputs of a model, each a number.
 
     Raises CliError for another syntax, names that are no inputs, and dimensions left open.
     """
-    check_format(command, path)
-    text = command["input_shape"]
-    if text is None:
-        return {}
-    shapes = parse_shapes(text, path)
+    shapes = parse_shapes(command["input_shape"] or "", model)
     for name, dims in shapes.items():
         if OPEN in dims:
             raise CliError(
@@ -38,49 +36,47 @@ def input_shapes(command: Command, path: str) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def parse_shapes(text: str, path: str) -> dict[str, tuple[int, ...]]:
-    """The shapes in `name:1,3,224,224;other:2,4` for the model in `path`, with -1 for what is left open; `name:` is a
-    scalar. Raises CliError for another syntax, and for names that are no inputs."""
+def parse_shapes(text: str, model: OnnxModel) -> dict[str, tuple[int, ...]]:
+    """The shapes in `name:1,3,224,224;other:2,4` for a model, with -1 for what is left open; `name:` is a scalar.
+
+    Raises CliError for another syntax, and for names that are no inputs.
+    """
+    from gecc.frontend.onnx.inputs import split_shapes
+
     shapes: dict[str, tuple[int, ...]] = {}
-    for part in text.split(";"):
-        if not part.strip():
-            continue
-        name, colon, numbers = part.rpartition(":")
-        name = name.strip()
-        fields = [field.strip() for field in numbers.split(",")] if numbers.strip() else []
-        if not colon or not name:
-            raise _malformed(part, "it names no input", path)
+    for part, name, fields in split_shapes(text):
+        if not name:
+            raise _malformed(part, "it names no input", model)
         if ranged := next((field for field in fields if re.fullmatch(r"-?\d+~-?\d+", field)), None):
             raise CliError(
-                f"E10048: '{part.strip()}' in --input_shape has the range {ranged}, but an om is made for known sizes",
+                f"E10048: '{part}' in --input_shape has the range {ranged}, but an om is made for known sizes",
                 hint="give a number, and several with --dynamic_batch_size, --dynamic_image_size or --dynamic_dims",
             )
         for field in fields:
             if not re.fullmatch(r"-?\d+", field):
-                raise _malformed(part, f"'{field}' is no number" if field else "a number is missing", path)
+                raise _malformed(part, f"'{field}' is no number" if field else "a number is missing", model)
         dims = tuple(int(field) for field in fields)
         if any(d < OPEN for d in dims):
-            raise CliError(f"E10011: '{part.strip()}' in --input_shape has the size {min(dims)}, expected 0 or more")
+            raise CliError(f"E10011: '{part}' in --input_shape has the size {min(dims)}, expected 0 or more")
         if name in shapes:
-            raise _malformed(part, f"the shape of '{name}' is given twice", path)
+            raise _malformed(part, f"the shape of '{name}' is given twice", model)
         shapes[name] = dims
-    known = [shape.name for shape in declared(path)]
+    known = [info.name for info in tensor_inputs(model.graph)]
     for name in shapes:
         if name not in known:
             close = get_close_matches(name, known, n=1)
             raise CliError(
-                f"E10001: --input_shape names '{name}', which is no input of '{path}'",
-                hint=f"its inputs are {_spelled(path)}" + (f"; did you mean '{close[0]}'?" if close else ""),
+                f"E10001: --input_shape names '{name}', which is no input of '{model.name}'",
+                hint=f"its inputs are {_spelled(model)}" + (f"; did you mean '{close[0]}'?" if close else ""),
             )
     return shapes
 
 
-def resized(path: str, shapes: Mapping[str, Sequence[int]]) -> OnnxModel:
-    """The model in `path` with these sizes of its inputs, also where it fixes others, which is warned of."""
-    from gecc.frontend.onnx import load_model
+def resized(model: OnnxModel, shapes: Mapping[str, Sequence[int]]) -> OnnxModel:
+    """The model with these sizes of its inputs, also where it fixes others, which is warned of."""
     from gecc.frontend.onnx.resizing import with_input_shapes
 
-    model, changes = with_input_shapes(load_model(path), shapes)
+    model, changes = with_input_shapes(model, shapes)
     if changes:
         said = ", ".join(
             f"dimension {c.dimension} of '{c.name}' is {'open' if c.size == OPEN else c.size} instead of {c.declared}"
@@ -90,7 +86,7 @@ def resized(path: str, shapes: Mapping[str, Sequence[int]]) -> OnnxModel:
     return model
 
 
-def check_format(command: Command, path: str) -> None:
+def check_format(command: Command, model: OnnxModel) -> None:
     """Raise CliError for a value of --input_format that does not go with the model.
 
     The inputs of an ONNX model are laid out as it says, which NCHW and NCDHW describe and ND leaves open.
@@ -104,39 +100,38 @@ def check_format(command: Command, path: str) -> None:
             f"{'NCHW' if wanted == 'NHWC' else 'NCDHW'} or free (ND)",
             hint="a Transpose at the model's input takes other data",
         )
-    if wanted == "NCDHW" and not any(len(shape.dims) == 5 for shape in declared(path)):
+    if wanted == "NCDHW" and not any(len(shape.dims) == 5 for shape in declared(model)):
         raise CliError(
-            f"E10001: --input_format=NCDHW, but no input of '{path}' has five dimensions",
-            hint=f"its inputs are {_spelled(path)}",
+            f"E10001: --input_format=NCDHW, but no input of '{model.name}' has five dimensions",
+            hint=f"its inputs are {_spelled(model)}",
         )
 
 
-def declared(path: str) -> list[InputShape]:
+def declared(model: OnnxModel) -> list[InputShape]:
     """The inputs of a model that are tensors, with the shapes that it declares. Raises InvalidModelError."""
-    from pathlib import Path
-
     from gecc.frontend.onnx.inputs import declared_shape
-    from gecc.frontend.onnx.model import parse_file
 
-    graph = parse_file(Path(path)).graph
+    return [declared_shape(info, model.name) for info in tensor_inputs(model.graph)]
+
+
+def tensor_inputs(graph: GraphProto) -> list[ValueInfoProto]:
+    """The inputs of a graph that are tensors, and no constants."""
     constant = {tensor.name for tensor in graph.initializer}
     return [
-        declared_shape(info, path)
-        for info in graph.input
-        if info.name not in constant and info.type.WhichOneof("value") == "tensor_type"
+        info for info in graph.input if info.name not in constant and info.type.WhichOneof("value") == "tensor_type"
     ]
 
 
-def _malformed(part: str, why: str, path: str) -> CliError:
+def _malformed(part: str, why: str, model: OnnxModel) -> CliError:
     sample = ";".join(
         f"{shape.name}:{','.join(str(d) if isinstance(d, int) else '1' for d in shape.dims)}"
-        for shape in declared(path)
+        for shape in declared(model)
     )
     return CliError(
-        f"E10002: '{part.strip()}' in --input_shape is no shape of an input: {why}",
-        hint=f"the inputs of '{path}' are {_spelled(path)}; write --input_shape=\"{sample}\"",
+        f"E10002: '{part}' in --input_shape is no shape of an input: {why}",
+        hint=f"the inputs of '{model.name}' are {_spelled(model)}; write --input_shape=\"{sample}\"",
     )
 
 
-def _spelled(path: str) -> str:
-    return ", ".join(f"'{shape.name}' {shape.spelled}" for shape in declared(path)) or "none"
+def _spelled(model: OnnxModel) -> str:
+    return ", ".join(f"'{shape.name}' {shape.spelled}" for shape in declared(model)) or "none"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gecc.errors import CliError, InvalidModelError, WeightError
 from gecc.files import read_text, write_whole
 from gecc.tools.atc.command import Command, make_folder_of
-from gecc.tools.atc.inputs import OPEN, parse_shapes, resized
+from gecc.tools.atc.inputs import OPEN, parse_shapes, resized, tensor_inputs
 from gecc.tools.atc.model import check_framework, out_nodes
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ def _model_json(command: Command, path: str) -> str:
     from gecc.frontend.onnx import load_model
 
     wanted = out_nodes(command)
-    shapes = parse_shapes(command["input_shape"] or "", path) if command["dump_mode"] == "1" else None
-    model = load_model(path) if shapes is None else resized(path, shapes)
+    model = load_model(path)
+    shapes = parse_shapes(command["input_shape"] or "", model) if command["dump_mode"] == "1" else None
+    if shapes is not None:
+        model = resized(model, shapes)
     if wanted is not None:
         from gecc.frontend.onnx.cutting import with_outputs
 
@@ -66,12 +68,7 @@ def _with_shapes(proto: ModelProto, given: dict[str, tuple[int, ...]], path: str
 
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)
-    constant = {tensor.name for tensor in copy.graph.initializer}
-    inputs = [
-        info
-        for info in copy.graph.input
-        if info.name not in constant and info.type.WhichOneof("value") == "tensor_type"
-    ]
+    inputs = tensor_inputs(copy.graph)
     known = {name: sizes for name, sizes in given.items() if OPEN not in sizes}
     shapes = {**specialise([declared_shape(info, path) for info in inputs], known), **given}
     for info in inputs:

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gecc.errors import CliError
 from gecc.tools.atc.command import Command
+from gecc.tools.atc.gears import sizes
+from gecc.tools.atc.inputs import resized
+from gecc.tools.cli import host, input_values
+
+if TYPE_CHECKING:
+    from gecc.frontend.onnx.model import OnnxModel
+    from gecc.options import ImportOptions
 
 FRAMEWORKS = {"0": "Caffe", "1": "MindSpore", "3": "TensorFlow"}
 """Numbers of --framework that are not read, with their names."""
@@ -14,6 +23,22 @@ def model_file(command: Command, why: str) -> str:
     path = command.need("model", why)
     check_framework(command.need("framework", "it says what the model is"))
     return path
+
+
+def read_model(command: Command, path: str) -> tuple[OnnxModel, dict[str, tuple[int, ...]], ImportOptions]:
+    """The model in a file, with sizes of its inputs changed where it fixes others than are given, the shapes of its inputs,
+    and how else to import it. Raises GeccError of the kind that fits."""
+    from gecc.frontend.onnx import load_model
+
+    model = load_model(path)
+    shapes, gears = sizes(command, model)
+    options: ImportOptions = {
+        "input_values": input_values(command.own),
+        "gears": gears,
+        "outputs": out_nodes(command),
+        "host": host(command.own),
+    }
+    return resized(model, shapes), shapes, options
 
 
 def check_framework(framework: str) -> None:

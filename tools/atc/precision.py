@@ -44,10 +44,8 @@ def precision(command: Command) -> Precision:
     keep = read_keep_dtype(path) if (path := command["keep_dtype"]) is not None else ()
     customize = read_customize_dtypes(path) if (path := command["customize_dtypes"]) is not None else ()
     if "op_select_implmode" in command:
-        lines = ["--op_select_implmode has no effect: an operator has one implementation, which is precise"]
-    else:
-        lines = []
-    for line in (*lines, *lists.warnings):
+        warn("--op_select_implmode has no effect: an operator has one implementation, which is precise")
+    for line in lists.warnings:
         warn(line)
     return Precision(mode, lists.white, lists.black, lists.grey, keep, customize, command["is_weight_clip"] != "0")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gecc.errors import CliError
+from gecc.tools.atc.command import make_folder_of
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -71,15 +71,11 @@ class KernelTexts:
         from gecc.dialects.tile import KernelOp
         from gecc.files import write_whole
 
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CliError(
-                f"E10003: cannot make the folder '{self.folder}': {error.strerror}", hint="--debug_dir"
-            ) from error
         for op in module.body.ops:
             if isinstance(op, KernelOp):
-                write_whole(self.folder / f"{op.sym_name.data}.mlir", str(op) + "\n")
+                path = self.folder / f"{op.sym_name.data}.mlir"
+                make_folder_of(str(path))
+                write_whole(path, str(op) + "\n")
 
 
 def write_statistics(counts: RuleCounts) -> None:

@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from gecc import api, translate
 from gecc.errors import CliError
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
+    from gecc.om.records import KernelForm
+    from gecc.options import CompileOptions
 
 
-def look(
-    path: str,
-    form: translate.Form,
-    view: str,
-    input_shapes: Mapping[str, Sequence[int]] | None = None,
-    *,
-    opt_level: str,
-    target: str,
-) -> str:
-    """An om, or a model compiled to one, as text for people: `view` is json, info or disassemble.
-
-    json and info tell what a file holds, so they take om files alone. Raises CliError for anything else.
-    """
-    if view == "disassemble":
-        from gecc.debug.inspect.disassembly import disassembly
-
-        if form == "om":
-            from gecc.om.reader import read as read_om
-
-            return disassembly(read_om(path, verify="full"))
-        subject = translate.read(path, form, input_shapes)
-        api.lower(subject.ctx, subject.as_module(), opt_level=opt_level, target=target)
-        ir = _kernel_texts(subject.as_module())
-        om = api.compile_module(subject.ctx, subject.as_module(), opt_level=opt_level, target=target).om
-        return disassembly(om, ir)
+def look(path: str, form: translate.Form, view: str) -> str:
+    """An om as text for people: `view` is json, info or disassemble. Raises CliError for a model of another form."""
     if form != "om":
         raise CliError(f"--{view} looks into an om file, '{path}' is {form}")
+    if view == "disassemble":
+        from gecc.debug.inspect.disassembly import disassembly
+        from gecc.om.reader import read
+
+        return disassembly(read(path, verify="full"))
     if view == "json":
         from gecc.debug.inspect.json_form import json_form
 
@@ -48,8 +30,16 @@ def look(
     return info(path)
 
 
-def _kernel_texts(module: ModuleOp) -> dict[str, str]:
-    """The tile IR of each kernel of a module, by name."""
+def disassemble(
+    subject: translate.Subject, kernels: KernelForm | None = None, **options: Unpack[CompileOptions]
+) -> str:
+    """The kernels of what a model is compiled to, beside their tile IR. Raises as `gecc.api.compile_module` does."""
+    from gecc.codegen.emit import emit
+    from gecc.debug.inspect.disassembly import disassembly
     from gecc.dialects.tile import KernelOp
+    from gecc.weights import store_of
 
-    return {op.sym_name.data: str(op) for op in module.body.ops if isinstance(op, KernelOp)}
+    module = subject.as_module()
+    api.lower(subject.ctx, module, **options)
+    ir = {op.sym_name.data: str(op) for op in module.body.ops if isinstance(op, KernelOp)}
+    return disassembly(emit(module, store_of(subject.ctx), kernels), ir)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,18 +92,20 @@ def parse_input_shape(text: str, *, open_sizes: bool = False) -> dict[str, tuple
     """Shapes in atc's syntax: `x:1,3,48,192;y:2,4`. A scalar is `x:`. With `open_sizes` a size may be -1, as where gears give
     it. Raises CliError for anything else."""
     shapes: dict[str, tuple[int, ...]] = {}
-    for part in text.split(";"):
-        if not part.strip():
-            continue
-        name, colon, numbers = part.rpartition(":")
-        name = name.strip()
-        fields = [f.strip() for f in numbers.split(",")] if numbers.strip() else []
-        if not colon or not name or not all(f.isdecimal() or (open_sizes and f == "-1") for f in fields):
-            raise CliError(f"'{part.strip()}' is no input shape", hint="expected name:1,3,224,224;other:2,4")
+    for part, name, fields in split_shapes(text):
+        if not name or not all(f.isdecimal() or (open_sizes and f == "-1") for f in fields):
+            raise CliError(f"'{part}' is no input shape", hint="expected name:1,3,224,224;other:2,4")
         if name in shapes:
             raise CliError(f"the shape of input '{name}' is given twice")
         shapes[name] = tuple(int(f) for f in fields)
     return shapes
+
+
+def split_shapes(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    """The entries of `x:1,3,48,192;y:2,4`: each as it is, its name ("" when it has none), and its sizes, unchecked."""
+    for part in filter(None, map(str.strip, text.split(";"))):
+        name, _, numbers = part.rpartition(":")
+        yield part, name.strip(), [f.strip() for f in numbers.split(",")] if numbers.strip() else []
 
 
 def require_static(module: ModuleOp) -> None:

@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 
 from gecc import api
 from gecc.errors import CliError
+from gecc.frontend.onnx import load_model
 from gecc.tools.atc.borders import names, output_types
 from gecc.tools.gecc_translate import main
 from test.unit.tools.conftest import Call
@@ -48,8 +49,7 @@ def build(call: Call, folder: Path, *flags: str) -> api.OmModel:
     return read(folder / "net.om")
 
 
-def test_types_of_inputs_and_outputs(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_types_of_inputs_and_outputs(call: Call, tmp_path: Path) -> None:
     om = build(call, tmp_path, "--input_fp16_nodes=s", "--output_type=last:0:UINT8;t:FP16")
     assert [(d.name, d.dtype) for d in om.inputs] == [("x", "f32"), ("s", "f16")]
     assert [(d.name, d.dtype) for d in om.outputs] == [("z", "ui8"), ("t", "f16")]
@@ -63,14 +63,12 @@ def test_types_of_inputs_and_outputs(call: Call, tmp_path: Path, monkeypatch: py
     assert np.array_equal(found["t"], (s.astype(np.float32) + 1).astype(np.float16))
 
 
-def test_one_type_for_all_outputs(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_one_type_for_all_outputs(call: Call, tmp_path: Path) -> None:
     om = build(call, tmp_path, "--output_type=FP16", "--out_nodes=more:0;double:0")
     assert [(d.name, d.dtype) for d in om.outputs] == [("t", "f16"), ("y", "f16")]
 
 
-def test_a_picture(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_picture(call: Call, tmp_path: Path) -> None:
     config = tmp_path / "aipp.cfg"
     config.write_text("aipp_op {\n aipp_mode: static\n input_format: RGB888_U8\n mean_chn_1: 3\n crop_size_w: 2\n}\n")
     done = call(
@@ -101,8 +99,7 @@ def test_a_picture(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (["--insert_op_conf=bad.cfg"], "bad.cfg, line 1"),
     ],
 )
-def test_bad_flags(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], said: str) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_bad_flags(call: Call, tmp_path: Path, flags: list[str], said: str) -> None:
     (tmp_path / "aipp.cfg").write_text("aipp_op { aipp_mode: static input_format: RGB888_U8 }")
     (tmp_path / "bad.cfg").write_text("aipp_op { aipp_mode: dynamic }")
     done = call(main, f"--model={save(tmp_path)}", "--framework=5", f"--output={tmp_path / 'net'}", *flags)
@@ -110,9 +107,10 @@ def test_bad_flags(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert not (tmp_path / "net.om").exists()
 
 
-def test_syntax() -> None:
+def test_syntax(tmp_path: Path) -> None:
+    model = load_model(save(tmp_path))
     assert names(None, "x") == [] and names(" a ; b;a", "x") == ["a", "b"]
-    assert output_types("'FP16'", "none", ["a"]) == "FP16" and output_types(None, "none", []) is None
-    assert output_types("a:b:FP16;c:INT8", "none", ["a:b", "c"]) == {"a:b": "FP16", "c": "INT8"}
+    assert output_types("'FP16'", model, ["a"]) == "FP16" and output_types(None, model, []) is None
+    assert output_types("a:b:FP16;c:INT8", model, ["a:b", "c"]) == {"a:b": "FP16", "c": "INT8"}
     with pytest.raises(CliError, match="expected FP16"):
-        output_types(";", "none", [])
+        output_types(";", model, [])

@@ -154,7 +154,7 @@ def test_fusion_switch_file(call: Call) -> None:
     form = {"Switch": {"GraphFusion": {"GeluFusionPass": "off"}, "UBFusion": {"ALL": "off"}}}
     Path("f.cfg").write_text(json.dumps(form))
     made = om(call, "--fusion_switch_file=f.cfg")
-    assert labels(made) == ["MatMulV2", "RealDiv", "Erf", "Add", "Mul", "Mul", "MatMulV2"] or len(made.tasks) == 7
+    assert labels(made) == ["MatMulV2", "RealDiv", "Erf", "Add", "Mul", "Mul", "MatMulV2"]
     Path("f.cfg").write_text("GeluFusionPass:off\nTbeEltwiseFusionPass:on\n")
     assert labels(om(call, "--fusion_switch_file=f.cfg"))[0].startswith("MatMulV2") and len(read("a.om").tasks) == 2
 

@@ -15,11 +15,6 @@ from test.unit.tools.conftest import Call, Outcome
 from test.unit.tools.models import save
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def atc(call: Call, *argv: str, path: str = "") -> Outcome:
     path = path or save(conv_net(), Path())
     return call(gecc_translate.main, "--framework=5", f"--model={path}", "--output=a", *argv)

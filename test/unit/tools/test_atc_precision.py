@@ -10,14 +10,14 @@ from gecc import api
 from gecc.errors import CliError
 from gecc.precision import MODES, find_mode
 from gecc.tools.atc.command import read
-from gecc.tools.atc.modes import NEW_MODES, OLD_MODES
+from gecc.tools.atc.flags import PRECISION_MODES, PRECISION_MODES_V2
 from gecc.tools.atc.precision import precision
 from gecc.tools.gecc_translate import main
 from test.unit.tools.conftest import Call, Compiled
 
 
 def test_every_mode_of_atc_is_known() -> None:
-    reached = {find_mode(name).name for name in (*OLD_MODES, *NEW_MODES) if name != "mixed_hif8"}
+    reached = {find_mode(name).name for name in (*PRECISION_MODES, *PRECISION_MODES_V2) if name != "mixed_hif8"}
     assert reached == {mode.name for mode in MODES} - {"fp32", "cube_fp16"} | {
         find_mode("force_fp32").name,
         find_mode("allow_fp32_to_fp16").name,

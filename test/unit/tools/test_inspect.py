@@ -90,6 +90,14 @@ class TestDisassembly:
         assert "; tile.kernel @MatMulV2" in done.out
         assert "vfmadd" in done.out
 
+    def test_the_code_of_a_model_is_what_the_options_make_it(self, call: Call, compiled: Compiled) -> None:
+        done = call(main, compiled.onnx, "--disassemble", "--kernels=portable", "--precision=fp16", "--memory-limit=8M")
+        assert done.code == 0, done.err
+        assert "tile.kernel @MatMulV2" in done.out and "vfmadd" not in done.out
+        assert "memref<?xf16>" in done.out and "precision fp16: " in done.err
+        done = call(main, compiled.onnx, "--disassemble", "--kernels=portable", "--memory-limit=1")
+        assert done.code == 1 and "more than the limit of 1;" in done.err
+
 
 class TestDiff:
     def test_equal_files(self, call: Call, compiled: Compiled) -> None:
