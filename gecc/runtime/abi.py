@@ -7,8 +7,8 @@ A kernel is `void k(const i64 *args, i64 block_begin, i64 block_end, i8 *scratch
 the machine. `args` holds the addresses of its operands (inputs, then outputs), then its integer parameters. It computes
 the blocks `block_begin <= b < block_end` and loops over them itself; blocks of one launch are independent. `scratch` is
 memory of this rank alone, not kept between calls. A checked kernel (`gecc.passes.tile.to_llvm.checks`) finds behind the
-parameters the bytes of each operand, then of the scratch; others do not look there. A kernel that meets a bad value stores an error code and what
-explains it in `state` (`STATE_ERROR` last) and returns.
+parameters the bytes of each operand, then of the scratch; others do not look there. A kernel that meets a bad value
+stores an error code and what explains it in `state` (`STATE_ERROR` last) and returns.
 
     the process's worker pool               one executor
     +---------+------------+-- ..          +---------+     task records   shares of rank 0   states

@@ -87,9 +87,8 @@ class Executor:
         compile_kernels: CompileKernels | None = None,
     ) -> None:
         """Prepare `model`. `where` names it in messages; `verified` says that `gecc.om.verifier` passed it already;
-        `compile_kernels` makes portable kernels native;
-        `resident` are its code and weights where another executor has them in memory; `poison` fills what is dead with
-        a pattern (`gecc.runtime.poison`), on one rank."""
+        `compile_kernels` makes portable kernels native; `resident` are its code and weights where another executor has
+        them in memory; `poison` fills what is dead with a pattern (`gecc.runtime.poison`), on one rank."""
         self._lock = threading.Lock()
         self._closed = False
         self._affinity: Affinity = affinity
@@ -200,9 +199,8 @@ class Executor:
 
         A contiguous, aligned array is read in place; anything with `__dlpack__` will do. Results are new arrays, or those
         of `outputs` (by name, of the right type and shape, writeable and contiguous). In a model with gears the shapes of
-        the inputs choose one of them. An output that is a string tensor,
-        a sequence or of a shape that depends on data comes as the host engine made it. `profile` collects each task's
-        times.
+        the inputs choose one of them. An output that is a string tensor, a sequence or of a shape that depends on data
+        comes as the host engine made it. `profile` collects each task's times.
 
         Raises InputError telling everything that is wrong with the inputs or outputs, KernelError when a kernel meets a
         bad value (the executor can run again), GeccError when the host engine fails and after `close`.

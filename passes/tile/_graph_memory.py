@@ -1,8 +1,8 @@
 """The arena bytes that a block of launches on tensors needs, for any order of its operations.
 
 Counts as bufferization and the planner will: whole buffers of 64-byte multiples, views inside what they look into, what is
-joined in pieces, nothing for inputs, weights and results that are graph outputs, memory taken over in place where the kernel allows it. Phases are
-not known yet: one operation at a time.
+joined in pieces, nothing for inputs, weights and results that are graph outputs, memory taken over in place where the kernel
+allows it. Phases are not known yet: one operation at a time.
 """
 
 from __future__ import annotations

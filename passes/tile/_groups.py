@@ -12,32 +12,18 @@ from gecc.memory.problem import align_up
 from gecc.passes.tile._liveness import Lifetime, Takeover
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Bytes `start` to `stop` of a group, alive in phases `first` to `last`."""
-
-    start: int
-    stop: int
-    first: int
-    last: int
-
-    def moved(self, distance: int) -> Stretch:
-        """The same, `distance` bytes higher."""
-        return replace(self, start=self.start + distance, stop=self.stop + distance)
-
-
 @dataclass(slots=True, eq=False)
 class Group:
-    """Buffers with their places, and what of them is alive when: stretches of bytes, ascending, none sharing any."""
+    """Buffers with their places, and what of them is alive when: pieces in ascending order, none sharing a byte."""
 
     alignment: int
     members: list[tuple[AllocOp, int]]
-    stretches: list[Stretch] = field(default_factory=list[Stretch])
+    pieces: list[Piece] = field(default_factory=list[Piece])
 
     @property
     def size(self) -> int:
         """Bytes, a multiple of the alignment."""
-        return align_up(max((s.stop for s in self.stretches), default=0), self.alignment)
+        return align_up(max((p.stop for p in self.pieces), default=0), self.alignment)
 
 
 def taken_over(
@@ -51,7 +37,7 @@ def taken_over(
     home: dict[AllocOp, tuple[Group, int]] = {}
     for root, stretches in life.items():
         end = root.bytes.value.data  # what lies behind it up to the next buffer holds nothing
-        spans = [Stretch(s.start, min(s.stop, end), s.first, s.last) for s in stretches]
+        spans = [Piece(s.start, min(s.stop, end), s.first, s.last + 1) for s in stretches]
         home[root] = (Group(root.alignment.value.data, [(root, 0)], _merged(spans)), 0)
     joined = 0
     for phase, pair in pairs:
@@ -60,26 +46,31 @@ def taken_over(
         if dying is taker or distance % max(dying.alignment, taker.alignment):
             continue
         taken = (within + distance + pair.start, within + distance + pair.stop)
-        together = _together(dying.stretches, [s.moved(distance) for s in taker.stretches], taken, phase)
+        together = _together(dying.pieces, _moved(taker.pieces, distance), taken, phase)
         if together is None:
             continue
         joined += 1
         if distance < 0:  # a group starts at 0
-            together = [s.moved(-distance) for s in together]
+            together = _moved(together, -distance)
             dying.members = [(member, at - distance) for member, at in dying.members]
             home.update((member, (dying, at)) for member, at in dying.members)
         fresh = [(member, at + max(distance, 0)) for member, at in taker.members]
         home.update((member, (dying, at)) for member, at in fresh)
         dying.members += fresh
-        dying.stretches = together
+        dying.pieces = together
         dying.alignment = max(dying.alignment, taker.alignment)
     return list(dict.fromkeys(group for group, _ in home.values())), joined
 
 
-def _together(a: Sequence[Stretch], b: Sequence[Stretch], taken: tuple[int, int], phase: int) -> list[Stretch] | None:
-    """The stretches of both groups as one; None when both need a byte at once that is not taken over."""
+def _moved(pieces: Iterable[Piece], distance: int) -> list[Piece]:
+    """The same, `distance` bytes higher."""
+    return [replace(p, start=p.start + distance, stop=p.stop + distance) for p in pieces]
+
+
+def _together(a: Sequence[Piece], b: Sequence[Piece], taken: tuple[int, int], phase: int) -> list[Piece] | None:
+    """The pieces of both groups as one; None when both need a byte at once that is not taken over."""
     cuts = sorted({place for s in (*a, *b) for place in (s.start, s.stop)} | set(taken))
-    found: list[Stretch] = []
+    found: list[Piece] = []
     i = j = 0
     for start, stop in pairwise(cuts):
         while i < len(a) and a[i].stop <= start:
@@ -89,23 +80,23 @@ def _together(a: Sequence[Stretch], b: Sequence[Stretch], taken: tuple[int, int]
         x = a[i] if i < len(a) and a[i].start <= start else None
         y = b[j] if j < len(b) and b[j].start <= start else None
         if x is not None and y is not None:
-            over = taken[0] <= start < taken[1] and x.last == phase == y.first
-            if not over and x.first <= y.last and y.first <= x.last:
+            over = taken[0] <= start < taken[1] and (x.upper, y.lower) == (phase + 1, phase)
+            if not over and x.lower < y.upper and y.lower < x.upper:
                 return None
         both = [s for s in (x, y) if s is not None]
         if both:
-            found.append(Stretch(start, stop, min(s.first for s in both), max(s.last for s in both)))
+            found.append(Piece(start, stop, min(s.lower for s in both), max(s.upper for s in both)))
     return _merged(found)
 
 
-def _merged(stretches: Iterable[Stretch]) -> list[Stretch]:
+def _merged(pieces: Iterable[Piece]) -> list[Piece]:
     """Ascending, neighbours of one lifetime as one, empty ones left out."""
-    out: list[Stretch] = []
-    for s in sorted(stretches, key=lambda s: s.start):
+    out: list[Piece] = []
+    for s in sorted(pieces, key=lambda s: s.start):
         if s.start == s.stop:
             continue
         before = out[-1] if out else None
-        if before is not None and (before.stop, before.first, before.last) == (s.start, s.first, s.last):
+        if before is not None and (before.stop, before.lower, before.upper) == (s.start, s.lower, s.upper):
             out[-1] = replace(before, stop=s.stop)
         else:
             out.append(s)
@@ -117,21 +108,19 @@ def buffers_of(groups: Sequence[Group]) -> list[Buffer]:
     out: list[Buffer] = []
     for number, group in enumerate(groups):
         unit = group.alignment
-        rough: list[Stretch] = []
-        for s in group.stretches:
+        rough: list[Piece] = []
+        for s in group.pieces:
             start, stop = s.start // unit * unit, align_up(s.stop, unit)
             while rough and rough[-1].stop > start:  # the unit in which two meet
                 before = rough.pop()
                 if before.start < start:
                     rough.append(replace(before, stop=start))
-                first, last = min(before.first, s.first), max(before.last, s.last)
-                rough.append(Stretch(start, before.stop, first, last))
+                rough.append(Piece(start, before.stop, min(before.lower, s.lower), max(before.upper, s.upper)))
                 start = before.stop
             if start < stop:
                 rough.append(replace(s, start=start, stop=stop))
         rough = _merged(rough)
-        first, last = min((s.first for s in rough), default=0), max((s.last for s in rough), default=0)
+        lower, upper = min((p.lower for p in rough), default=0), max((p.upper for p in rough), default=1)
         whole = len(rough) == 1 and rough[0].start == 0
-        pieces = () if whole else tuple(Piece(s.start, s.stop, s.first, s.last + 1) for s in rough)
-        out.append(Buffer(f"b{number}", first, last + 1, group.size, unit, pieces))
+        out.append(Buffer(f"b{number}", lower, upper, group.size, unit, () if whole else tuple(rough)))
     return out

@@ -160,7 +160,7 @@ class Bufferizer:
                 raise PassError(f"{name} has launches on memory already", where=_place(op))
             if not isinstance(op, LaunchOp | HostOp | WeightOp | ViewOp | JoinOp | IfOp | WhileOp | YieldOp | ReturnOp):
                 raise PassError(
-                    f"{name} holds {op.name}, expected tile.launch, tile.weight and tile.view",
+                    f"{name} holds {op.name}, expected tile.launch, tile.weight, tile.view and tile.join",
                     where=_place(op),
                     hint="run fused-to-tile first",
                 )

@@ -16,7 +16,7 @@ func.func @layout(%x: tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32, #ge.layout<NHW
 
 // -----
 
-// CHECK: func.func @foreign holds ge.Relu, expected tile.launch, tile.weight and tile.view
+// CHECK: func.func @foreign holds ge.Relu, expected tile.launch, tile.weight, tile.view and tile.join
 // CHECK: hint: run fused-to-tile first
 func.func @foreign(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = ge.Relu(%x) : (tensor<4xf32>) -> tensor<4xf32>

@@ -220,7 +220,7 @@ def test_the_least_number_by_minus_one(op: str, element: str) -> None:
     x = np.full(N, np.iinfo(dtype).min, dtype)
     text = DIVIDE.format(type=element, op=op, divisor=f"arith.constant -1 : {element}")
     found = run(portable(kernel(text, element=element), element=element), x)
-    if op in ("divsi", "remsi"):
+    if op != "ceildivsi":  # which goes through x + y - 1
         np.testing.assert_array_equal(found, 0 if op == "remsi" else x)
 
 
@@ -241,6 +241,7 @@ def test_division_of_indices() -> None:
 
 @pytest.mark.parametrize("op", ["shli", "shrui", "shrsi"])
 def test_shifts_beyond_the_width(op: str) -> None:
+    """The amount is taken modulo the width: 1 << 64 is 1, 1 << -1 lies far outside."""
     text = kernel(
         f"""
   %s = arith.{op} %n, %p : index
@@ -248,7 +249,6 @@ def test_shifts_beyond_the_width(op: str) -> None:
   tile.store %v, %y[%s] : memref<?xf32>""",
         "n p",
     )
-    """The amount is taken modulo the width: 1 << 64 is 1, 1 << -1 lies far outside."""
     assert run(portable(text, params=(1, 64)), X)[1] == 1
     if op == "shli":
         with pytest.raises(KernelError, match="an access outside operand 0"):
@@ -462,9 +462,7 @@ REFUSED = {
         "the text is no kernel",
     ),
     "a wider number made narrower": (
-        kernel('%g = "arith.trunci"(%c) : (i8) -> i64'.replace("%c", "%c") + "\n", "n").replace(
-            "{\n", "{\n%c = arith.constant 1 : i8\n", 1
-        ),
+        kernel('%c = arith.constant 1 : i8\n%g = "arith.trunci"(%c) : (i8) -> i64'),
         "the text is no kernel",
     ),
     "an index that differs between lanes": (
@@ -528,8 +526,7 @@ def test_a_task_gives_what_its_kernel_takes() -> None:
 
 
 def test_a_kernel_writes_only_what_its_task_writes() -> None:
-    backwards = copy().replace("tile.load %x", "tile.load %y").replace("tile.store %v, %x", "tile.store %v, %x")
-    backwards = backwards.replace("tile.store %v, %y", "tile.store %v, %x")
+    backwards = copy().replace("tile.load %x", "tile.load %y").replace("tile.store %v, %y", "tile.store %v, %x")
     with pytest.raises(OmError, match="kernel 'k' writes operand 0, the task only reads the first 1"):
         run(portable(backwards, params=(N, 0)), X)
     with pytest.raises(OmError, match="kernel 'k' writes operand 1, the task only reads the first 2"):
