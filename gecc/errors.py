@@ -13,7 +13,10 @@ class GeccError(Exception):
         self.message = message
         self.where = where
         self.hint = hint
-        super().__init__(self.render())
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return self.render()
 
     def render(self) -> str:
         """The message with its place and hint, one per line."""

@@ -238,6 +238,11 @@ def optional_passes() -> tuple[str, ...]:
 @cache
 def known_rules() -> Mapping[str, tuple[str, ...]]:
     """The rules of the passes that can be left out, with the operations that they start from."""
+    return rules_of(optional_passes())
+
+
+def rules_of(passes: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The rules of passes, with the operations that they start from. Imports the passes."""
     import pkgutil
     from importlib import import_module
 
@@ -245,7 +250,7 @@ def known_rules() -> Mapping[str, tuple[str, ...]]:
     from gecc.rewrite import Pattern
 
     found: dict[str, tuple[str, ...]] = {}
-    for name in optional_passes():
+    for name in passes:
         module = pass_module(name)
         parts = [
             module,

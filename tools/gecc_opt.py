@@ -123,6 +123,16 @@ def split_disabled(names: Sequence[str]) -> tuple[frozenset[str], frozenset[str]
     known = rule_names()
     if unknown := sorted(name for name in rules if name.partition(":")[0] not in known):
         raise CliError(f"--disable: no pass and no rule is called {', '.join(repr(name) for name in unknown)}")
+    if any(":" in name for name in rules):
+        from gecc.switches import rules_of
+
+        starts = rules_of(pass_files())
+        for rule, _, operation in (name.partition(":") for name in sorted(rules) if ":" in name):
+            if operation not in starts.get(rule, ()):
+                raise CliError(
+                    f"--disable: {rule} does nothing to '{operation}'",
+                    hint=f"it starts from {', '.join(starts.get(rule, ())) or 'no operation'}",
+                )
     return passes, rules
 
 

@@ -4,6 +4,7 @@
 // RUN: gecc-opt %s -p ge-canonicalize,ge-dce --disable ge-canonicalize | filecheck %s --check-prefix=PASS
 // RUN: gecc-opt %s -p ge-canonicalize | filecheck %s
 // RUN: not gecc-opt %s --disable NoSuchRule 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// RUN: not gecc-opt %s -p ge-canonicalize --disable CancelInvolutions:ge.Nag 2>&1 | filecheck %s --check-prefix=OPERATION
 // RUN: gecc-opt -O1 --stage ge --disable ge-cse --disable ge-canonicalize --print-pipeline | filecheck %s --check-prefix=PIPELINE
 // RUN: gecc-opt -p ge-cse,ge-dce --disable ge-cse --print-pipeline | filecheck %s --check-prefix=GIVEN
 
@@ -16,6 +17,8 @@
 // PASS-NEXT: ge.Neg
 // PASS-NEXT: ge.Neg
 // UNKNOWN:   gecc-opt: error: --disable: no pass and no rule is called 'NoSuchRule'
+// OPERATION: gecc-opt: error: --disable: CancelInvolutions does nothing to 'ge.Nag'
+// OPERATION-NEXT: hint: it starts from ge.{{.*}}ge.LogicalNot
 // PIPELINE:     ge-fold-constants
 // PIPELINE-NOT: {{ge-cse|ge-canonicalize}}
 // GIVEN:     ge-dce

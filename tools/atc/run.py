@@ -35,7 +35,7 @@ def _compile(command: Command) -> int:
 
 
 def _json(command: Command) -> int:
-    from gecc.tools.atc.look import to_json
+    from gecc.tools.atc.as_json import to_json
 
     return to_json(command)
 
@@ -47,7 +47,7 @@ def _check(command: Command) -> int:
 
 
 def _dumped(command: Command) -> int:
-    from gecc.tools.atc.look import dumped_to_json
+    from gecc.tools.atc.as_json import dumped_to_json
 
     return dumped_to_json(command)
 

@@ -98,7 +98,6 @@ def import_gears(
             require_static(module)
         except GeccError as error:
             error.where = f"gear {number}" + (f", {error.where}" if error.where else "")
-            error.args = (error.render(),)
             raise
         finally:
             if placements is not None:
