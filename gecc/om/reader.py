@@ -32,7 +32,7 @@ from gecc.om.graph import (
     GraphReader,
 )
 from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, TILE_ITEM, check_bond, parse_index, parse_store
-from gecc.om.lifetimes import check_lives
+from gecc.om.overlaps import check_lives
 from gecc.om.records import SCHEMA, SCHEMA_OF_BONDS, SCHEMA_OF_PORTABLE, Buffer, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
 from gecc.om.tasks import decode_tasks
