@@ -69,6 +69,17 @@ class HostProgram:
         return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
+def owned(value: Any) -> Any:
+    """A result for a caller, who may change it: no array or list in it is also the program's own constant, or an input."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list):
+        return [owned(part) for part in value]
+    if isinstance(value, dict):
+        return {key: owned(part) for key, part in value.items()}
+    return value
+
+
 def _taken(data: NDArray[np.uint8], value: HostTensor) -> NDArray:
     """A tensor's bytes as an array; the program takes a copy."""
     array = data.view(NUMPY_DTYPES[value.dtype]).reshape(value.shape)
