@@ -23,7 +23,7 @@ from gecc.om.fixed import fixed_inputs
 from gecc.om.gears import gear_shapes
 from gecc.om.reader import Verify, read
 from gecc.om.records import IoDesc, KernelTask, OmModel, Operand, Space
-from gecc.om.verifier import check_abi, verify
+from gecc.om.verifier import ABI_OF_JUMPS, check_abi, verify
 from gecc.runtime import abi, pool
 from gecc.runtime.cpus import MAX_RANKS, Affinity, default_ranks, mask, plan
 from gecc.runtime.gears import Gears
@@ -101,6 +101,12 @@ class Executor:
             model = _native(model, where, compile_kernels)
         self.model = model
         _check_runnable(model, where)
+        if poison and model.abi < ABI_OF_JUMPS:
+            raise OmError(
+                f"a poisoned run stops at each phase, which code of ABI {model.abi} does not, expected {ABI_OF_JUMPS}",
+                where=where,
+                hint="compile the model again",
+            )
         self.ranks = 1 if poison else _ranks(model, threads)
         self.plan = plan(self.ranks, affinity)
         self._owned = ExitStack()
@@ -288,6 +294,7 @@ class Executor:
             at, stop = 0, 0
             while at < count:
                 control[abi.CONTROL_START // 8] = at
+                control[abi.CONTROL_NEXT // 8] = -1
                 if self._poison is None:
                     stop = count
                     self._enter()
@@ -301,6 +308,12 @@ class Executor:
                 if control[abi.CONTROL_FAILED // 8]:
                     break
                 if at < stop:
+                    if at not in self._programs:  # or it says nothing of where it stopped
+                        raise OmError(
+                            f"the dispatcher stopped at task {at}, which is no host call: its code is not that of ABI "
+                            f"{self.model.abi}",
+                            where=f"model '{self.model.name}'",
+                        )
                     self._programs[at].run(memory, objects)
                     at += 1
         finally:

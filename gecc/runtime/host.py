@@ -6,7 +6,7 @@ Only models with host calls need the package onnx where they run; for all others
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +19,26 @@ from gecc.runtime.reference import Program
 Memory = Callable[[Operand], NDArray[np.uint8]]
 """The bytes of an operand in the run at hand, as a view."""
 
+Programs: TypeAlias = dict[Operand, Program]
+"""Programs by their place in the weights."""
+
 
 class HostProgram:
     """One host call, ready to run. Raises OmError for a program that onnx does not read, GeccError when it is missing."""
 
-    def __init__(self, model: OmModel, index: int, task: HostTask, program: bytes) -> None:
+    def __init__(self, model: OmModel, index: int, task: HostTask, weights: memoryview, programs: Programs) -> None:
+        """`programs` has the programs of the calls before, and gets that of this one: calls of one program share it.
+        `weights` are the bytes of the model's weights."""
         self.task = task
         names = ", ".join(f"'{name}'" for name in model.nodes[task.op_index].onnx_names) or "none"
         self.where = f"task {index} '{task.label}' of '{model.name}', ONNX nodes: {names}"
-        try:
-            self._program = Program(program, self.where)
-        except InvalidModelError as error:
-            raise OmError(error.message, where=self.where, hint=error.hint) from error
+        if task.program not in programs:
+            start, stop = task.program.offset, task.program.offset + task.program.size
+            try:
+                programs[task.program] = Program(bytes(weights[start:stop]), self.where)
+            except InvalidModelError as error:
+                raise OmError(error.message, where=self.where, hint=error.hint) from error
+        self._program = programs[task.program]
         given = (len(self._program.inputs), len(self._program.outputs))
         if given != (len(task.ins), len(task.outs)):
             expected = f"{len(task.ins)} inputs and {len(task.outs)} outputs"
@@ -47,7 +55,8 @@ class HostProgram:
             [
                 _taken(memory(value.place), value) if isinstance(value, HostTensor) else objects[value.slot]
                 for value in self.task.ins
-            ]
+            ],
+            self.where,
         )
         for number, (value, result) in enumerate(zip(self.task.outs, results, strict=True)):
             if isinstance(value, HostTensor):
@@ -57,8 +66,12 @@ class HostProgram:
 
     def _given(self, result: object, value: HostTensor, number: int) -> NDArray[np.uint8]:
         """The bytes of a result, checked against what was compiled for."""
-        array = np.asarray(result)
         expected = NUMPY_DTYPES[value.dtype]
+        if not isinstance(result, np.ndarray):  # a sequence, a map, nothing
+            found = type(result).__name__
+            message = f"output {number} is {found}, expected {expected}{list(value.shape)}, as compiled for"
+            raise GeccError(message, where=self.where)
+        array = result
         if value.dtype == "bf16" and array.dtype.name == "bfloat16":
             array = array.view(np.uint16)
         if array.dtype != expected or array.shape != value.shape:
