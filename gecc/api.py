@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gecc.dumps import Dumps
     from gecc.errors import UnsupportedError
     from gecc.frontend.onnx import OnnxModel, Placement
-    from gecc.om.reader import Verify
+    from gecc.om.reader import Trust, Verify
     from gecc.pipeline import AfterPass, MemoryOptions
     from gecc.precision import Precision, PrecisionReport
     from gecc.report import Report
@@ -363,7 +363,7 @@ def load(
     threads: int | None = None,
     affinity: Affinity = "auto",
     verify: Verify = "fast",
-    trust: Sequence[str | os.PathLike[str]] = (),
+    trust: Trust = (),
     poison: bool = False,
     target: str = "host",
 ) -> Executor:
@@ -372,13 +372,14 @@ def load(
     threads: number of ranks; by default the cores this process may use and that have work. Results do not depend on it.
     affinity: "auto" pins each rank to a CPU of its own, "none" leaves them free, a list names the CPUs.
     verify: "full" also hashes the weights' bytes of a file.
-    trust: files of public keys (PEM, Ed25519): one of them must have signed the file.
+    trust: files of public keys (PEM, Ed25519), or one: one of them must have signed the file.
     poison: fill memory that holds nothing with NaN before every phase, to show that nothing reads it; slow, on one rank.
     target: of a portable om, for what to compile it; "host" is what it was tiled for if this machine runs that, else the
-        best that it runs.
+        best that it runs. A native om has the one that it was compiled for.
 
     Raises OmError for a file that is damaged, for another machine or of another version, InputError for threads or
-    affinity that cannot be had. A portable om needs the compiler, and is a CodegenError when its kernels are none.
+    affinity that cannot be had, CliError for other arguments that are wrong. A portable om needs the compiler, and is a
+    CodegenError when its kernels are none.
     """
     from gecc.runtime import executor
 
@@ -392,15 +393,28 @@ def load(
     if isinstance(model, OmModel):
         if trust:
             raise CliError("only a file can be signed, found a model in memory")
-        return executor.Executor(
+        ready = executor.Executor(
             model, threads=threads, affinity=affinity, poison=poison, compile_kernels=compile_kernels
         )
-    return executor.load(
-        model,
-        threads=threads,
-        affinity=affinity,
-        verify=verify,
-        trust=trust,
-        poison=poison,
-        compile_kernels=compile_kernels,
-    )
+    elif isinstance(model, str | os.PathLike):
+        ready = executor.load(
+            model,
+            threads=threads,
+            affinity=affinity,
+            verify=verify,
+            trust=trust,
+            poison=poison,
+            compile_kernels=compile_kernels,
+        )
+    else:
+        raise CliError(
+            f"the model is of type {type(model).__name__}, expected the path of an om file or a compiled model"
+        )
+    if target not in ("host", ready.model.target):
+        ready.close()
+        raise CliError(
+            f"target is '{target}', but the om has kernels for {ready.model.target}; only portable ones can be compiled for "
+            "another",
+            hint="compile the model for it, or with portable kernels",
+        )
+    return ready

@@ -231,7 +231,8 @@ def _compiled(model: ModelProto, options: Options) -> Executor:
     """Compile, write the om, read it back."""
     from gecc.api import compile
     from gecc.om.reader import from_bytes
-    from gecc.runtime.executor import SUPPORTED_ABIS, Executor
+    from gecc.runtime.executor import Executor
+    from gecc.runtime.runnable import SUPPORTED_ABIS
 
     try:
         host = "forbid" if options.no_host else "allow"

@@ -113,10 +113,10 @@ def _run(argv: Sequence[str] | None) -> int:
 
     if args.trust and _is_onnx(args.model_file):
         raise CliError("--trust is for an om file, the model is ONNX")
-    if args.input_value and not _is_onnx(args.model_file):
-        raise CliError(f"--input-value is for ONNX models; the inputs of '{args.model_file}' are fixed")
-    if args.kernels and not _is_onnx(args.model_file):
-        raise CliError(f"--kernels is for ONNX models; '{args.model_file}' has its kernels")
+    if not _is_onnx(args.model_file) and (given := _about_compiling(args)):
+        raise CliError(
+            f"{', '.join(given)}: for ONNX models, which are compiled here; '{args.model_file}' is as it was compiled"
+        )
     model = _compile(args) if _is_onnx(args.model_file) else args.model_file
     affinity = _affinity(args.affinity)
     with api.load(
@@ -141,6 +141,13 @@ def _run(argv: Sequence[str] | None) -> int:
         return 0
     assert original is not None
     return _compare(args, original, feeds, results)
+
+
+def _about_compiling(args: argparse.Namespace) -> list[str]:
+    """The options given that say how to compile, but --target, which is for portable oms too."""
+    found = [f"-O{args.level}"] if args.level is not None else []
+    options = ("input_shape", "input_value", "no_host", "kernels")
+    return found + [f"--{name.replace('_', '-')}" for name in options if getattr(args, name)]
 
 
 def _is_onnx(path: str) -> bool:

@@ -272,12 +272,21 @@ plain:
   br label %check
 timed:
   %times = getelementptr i8, ptr %own.profile, i64 %pair.offset
+  %stop.at = getelementptr i8, ptr %times, i64 8
+  %earlier = load i64, ptr %stop.at
   %start = call i64 @llvm.readcyclecounter()
-  store i64 %start, ptr %times
   call void %kernel(ptr %args, i64 %begin, i64 %end, ptr %scratch, ptr %state)
   %stop = call i64 @llvm.readcyclecounter()
-  %stop.at = getelementptr i8, ptr %times, i64 8
+  %again = icmp ne i64 %earlier, 0
+  br i1 %again, label %longer, label %once
+once:
+  store i64 %start, ptr %times
   store i64 %stop, ptr %stop.at
+  br label %check
+longer:
+  %took = sub i64 %stop, %start
+  %stop.sum = add i64 %earlier, %took
+  store i64 %stop.sum, ptr %stop.at
   br label %check
 check:
 """

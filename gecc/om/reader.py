@@ -12,9 +12,9 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
-from gecc.errors import OmError
+from gecc.errors import CliError, OmError
 from gecc.om.container import CHECKSUM_AT, CHECKSUM_SIZE, HEADER_SIZE, Container, PartitionType, parse_container
 from gecc.om.digest import digest_with
 from gecc.om.graph import (
@@ -32,7 +32,7 @@ from gecc.om.graph import (
     GraphReader,
 )
 from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, TILE_ITEM, check_bond, parse_index, parse_store
-from gecc.om.lifetimes import check_lives
+from gecc.om.overlaps import check_lives
 from gecc.om.records import SCHEMA, SCHEMA_OF_BONDS, SCHEMA_OF_PORTABLE, Buffer, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
 from gecc.om.tasks import decode_tasks
@@ -40,6 +40,9 @@ from gecc.om.verifier import check_abi, verify
 
 SCHEMAS = range(1, SCHEMA + 1)
 """Encodings that this reader knows."""
+
+Trust: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""Files of public keys, or one."""
 
 Verify = Literal["fast", "full"]
 """How much of a file to look at: all but the bytes of the weights, which can change numbers, never addresses, or "full"
@@ -51,12 +54,12 @@ def read(
     *,
     verify: Verify = "fast",
     abi: range | None = None,
-    trust: Sequence[str | os.PathLike[str]] = (),
+    trust: Trust = (),
 ) -> OmModel:
     """Open, map, check and decode an om file.
 
-    `abi` are the calling conventions that the caller can run; None accepts any. With `trust`, files of public keys, one of
-    them must have signed the file, which is then read with verify="full". The model keeps the map alive.
+    `abi` are the calling conventions that the caller can run; None accepts any. With `trust` one of these public keys must
+    have signed the file, which is then read with verify="full". The model keeps the map alive.
     Raises OmError for anything wrong, including a file that cannot be opened.
     """
     where = os.fspath(path)
@@ -66,7 +69,8 @@ def read(
     if trust:
         from gecc.om.signature import check_signature
 
-        check_signature(data, model.weights.sha256, list(trust), f"'{where}'")
+        keys = [trust] if isinstance(trust, str | os.PathLike) else list(trust)
+        check_signature(data, model.weights.sha256, keys, f"'{where}'")
     return model
 
 
@@ -79,7 +83,9 @@ def from_bytes(
     folder: str | None = None,
 ) -> OmModel:
     """As `read`, for the bytes of a file. Weights and kernels are views of `data`; weights kept in a file of their own are
-    looked for in `folder`."""
+    looked for in `folder`. Raises CliError for a `verify` that is neither."""
+    if verify not in get_args(Verify):
+        raise CliError(f"verify is {verify!r}, expected 'fast' or 'full'")
     view = memoryview(data).cast("B").toreadonly()
     return _Reader(view, where, folder).model(verify, abi)
 
@@ -104,6 +110,8 @@ def map_file(path: str | os.PathLike[str], *, links: bool = True) -> Buffer:
             os.close(fd)
     except OSError as e:
         raise OmError(f"cannot read the om file: {e.strerror}", where=f"'{path}'") from e
+    except ValueError as e:  # a zero byte
+        raise OmError(f"cannot read the om file: {e}", where=repr(path)) from e
 
 
 _PLAIN = re.compile(r"[0-9A-Za-z_][0-9A-Za-z._-]*")

@@ -70,7 +70,8 @@ CONTROL_RANKS = 24
 CONTROL_STATES = 32
 """Address of the ranks' states."""
 CONTROL_PROFILE = 40
-"""Address of i64 [ranks][tasks][2], where each rank notes the clock before and after a task; zero: no profile."""
+"""Address of i64 [ranks][tasks][2], zero when a run begins, where each rank notes the clock before and after a task; a task
+that runs again, in a loop, moves the second on by the time it takes. Zero: no profile."""
 CONTROL_MASK = 48
 """Address of the CPU mask that the caller takes during the run; zero: it keeps its own."""
 CONTROL_MASK_BYTES = 56

@@ -97,6 +97,8 @@ def plan(ranks: int, affinity: Affinity) -> Plan:
             raise InputError(f"affinity is '{affinity}', expected 'auto', 'none' or a list of CPUs")
         available = cores()
         return tuple(claim(available, ranks)) if 1 < ranks <= len(available) else ()
+    if not isinstance(affinity, Iterable):
+        raise InputError(f"affinity is {affinity!r}, expected 'auto', 'none' or a list of CPUs")
     chosen = tuple(affinity)
     if len(chosen) < ranks:
         raise InputError(f"affinity names {len(chosen)} CPUs {list(chosen)}, expected one for each of {ranks} ranks")

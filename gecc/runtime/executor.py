@@ -9,59 +9,41 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter_ns
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gecc.errors import GeccError, InputError, KernelError, OmError, UnsupportedError
+from gecc.errors import GeccError, InputError
 from gecc.om.fixed import fixed_inputs
 from gecc.om.gears import gear_shapes
-from gecc.om.reader import Verify, read
-from gecc.om.records import IoDesc, KernelTask, OmModel, Operand, Space
-from gecc.om.verifier import ABI_OF_JUMPS, check_abi, verify
+from gecc.om.reader import Trust, Verify, read
+from gecc.om.records import IoDesc, OmModel, Operand, Space
+from gecc.om.verifier import verify
 from gecc.runtime import abi, pool
-from gecc.runtime.cpus import MAX_RANKS, Affinity, default_ranks, mask, plan
+from gecc.runtime.cpus import Affinity, mask, plan
 from gecc.runtime.gears import Gears
+from gecc.runtime.host import Memory, owned
 from gecc.runtime.inputs import Inputs, address_of
 from gecc.runtime.narrow import Interface
 from gecc.runtime.outputs import Outputs
 from gecc.runtime.pages import Pages, round_up
 from gecc.runtime.poison import Poison
-from gecc.runtime.profile import Profile, TaskTime
+from gecc.runtime.profile import Profile, Stats, task_times
 from gecc.runtime.resident import Resident
-from gecc.runtime.schedule import useful_ranks
+from gecc.runtime.runnable import (
+    SUPPORTED_ABIS,
+    CompileKernels,
+    check_runnable,
+    kernel_error,
+    native,
+    ranks_for,
+    stopped_at,
+)
 from gecc.runtime.table import TaskTable
-from gecc.target import load as load_target
-from gecc.target import supports
-
-SUPPORTED_ABIS = range(1, abi.ABI + 1)
-"""Calling conventions that this runtime keeps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What an executor holds, in bytes, how it runs, and how many runs took how many nanoseconds."""
-
-    arena_bytes: int
-    scratch_bytes: int
-    weight_bytes: int
-    code_bytes: int
-    tasks: int
-    phases: int
-    ranks: int
-    cpus: tuple[int, ...]
-    runs: int
-    last_ns: int
-    total_ns: int
-
-
-CompileKernels: TypeAlias = Callable[[OmModel, str], OmModel]
-"""Makes a model that can run of a portable one; the text names it in messages. `gecc.api` has one: a runtime compiles nothing."""
 
 
 class Executor:
@@ -93,21 +75,18 @@ class Executor:
         self._closed = False
         self._affinity: Affinity = affinity
         self._queue: ThreadPoolExecutor | None = None
+        self._queue_thread: list[int] = []
+        self._closing = False
+        self._stamps: NDArray[np.int64] | None = None
         self._runs, self._last_ns, self._total_ns = 0, 0, 0
         where = where or f"model '{model.name}'"
         if not verified:
             verify(model, where)
         if model.portable:
-            model = _native(model, where, compile_kernels)
+            model = native(model, where, compile_kernels)
         self.model = model
-        _check_runnable(model, where)
-        if poison and model.abi < ABI_OF_JUMPS:
-            raise OmError(
-                f"a poisoned run stops at each phase, which code of ABI {model.abi} does not, expected {ABI_OF_JUMPS}",
-                where=where,
-                hint="compile the model again",
-            )
-        self.ranks = 1 if poison else _ranks(model, threads)
+        check_runnable(model, where, poison=poison)
+        self.ranks = 1 if poison else ranks_for(model, threads)
         self.plan = plan(self.ranks, affinity)
         self._owned = ExitStack()
         try:
@@ -121,7 +100,7 @@ class Executor:
     def _prepare(self, resident: Resident | None) -> None:
         model, ranks = self.model, self.ranks
         self._interface = Interface(model)
-        self._gears = Gears(model, fixed_inputs(model.attrs))
+        self._gears = Gears(model, fixed_inputs(model.attrs), self._interface)
         self._output_names = [io.name for io in model.outputs]
         self._resident = resident.share() if resident is not None else Resident(model)
         self._owned.callback(self._resident.release)
@@ -204,14 +183,18 @@ class Executor:
         """Run the model on arrays by input name, or in order, and return arrays by output name.
 
         A contiguous, aligned array is read in place; anything with `__dlpack__` will do. Results are new arrays, or those
-        of `outputs` (by name, of the right type and shape, writeable and contiguous). In a model with gears the shapes of
+        of `outputs` (by name, of the right type and shape, writeable and contiguous). numpy has no bf16: such an input or
+        given output is an array of ml_dtypes.bfloat16 or its bits as uint16, as new results are. In a model with gears the shapes of
         the inputs choose one of them. An output that is a string tensor, a sequence or of a shape that depends on data
         comes as the host engine made it. `profile` collects each task's times.
 
         Raises InputError telling everything that is wrong with the inputs or outputs, KernelError when a kernel meets a
         bad value (the executor can run again), GeccError when the host engine fails and after `close`.
         """
-        gear, arrays = self._gears.bind(self._interface.bits(inputs))
+        if profile is not None and not isinstance(profile, Profile):
+            raise InputError(f"profile is {profile!r}, expected a gecc.runtime.profile.Profile")
+        model = self.model
+        gear, arrays = self._gears.bind(inputs)
         makes = self._gears.results(gear)
         results = makes.make() if outputs is None else makes.take(outputs, arrays)
         with self._lock:
@@ -232,16 +215,20 @@ class Executor:
             stops = self._programs or self._poison
             run = partial(self._with_stops, arrays, results) if stops else self._enter
             start = perf_counter_ns()
-            if profile is None:
+            stamps = None if profile is None else self._stamped(run)
+            if stamps is None:
                 run()
-            else:
-                profile.runs.append(self._profiled(run))
             self._last_ns = perf_counter_ns() - start
             self._total_ns += self._last_ns
             self._runs += 1
+            if profile is not None and stamps is not None:
+                profile.runs.append(task_times(model, stamps, self._clock.ticks_per_ns(10_000_000)))
             if self._control[abi.CONTROL_FAILED // 8]:
-                raise self._kernel_error()
-        return self._interface.results(dict(zip(self._output_names, results, strict=True)))
+                raise kernel_error(model, self._states, self.ranks)
+        named = self._interface.results(dict(zip(self._output_names, results, strict=True)))
+        if outputs is not None:
+            named.update(outputs)
+        return named
 
     def run_async(self, inputs: Inputs, *, outputs: Outputs | None = None) -> Future[dict[str, Any]]:
         """Start a run and return its future. Runs of one executor go in the order in which they were asked for.
@@ -250,10 +237,14 @@ class Executor:
         future raises; GeccError at once after `close`, which waits for runs already asked for.
         """
         with self._lock:
-            if self._closed:
+            if self._closing:
                 raise self._is_closed()
             if self._queue is None:
-                self._queue = ThreadPoolExecutor(1, f"gecc-queue-{self.model.name}")
+                noted = self._queue_thread  # alone: a thread that held the executor would keep it alive
+                noted.clear()
+                self._queue = ThreadPoolExecutor(
+                    1, f"gecc-queue-{self.model.name}", initializer=lambda: noted.append(threading.get_ident())
+                )
             return self._queue.submit(self.run, inputs, outputs=outputs)
 
     def clone(self, *, threads: int | None = None, affinity: Affinity | None = None) -> Executor:
@@ -308,20 +299,29 @@ class Executor:
                 if control[abi.CONTROL_FAILED // 8]:
                     break
                 if at < stop:
-                    if at not in self._programs:  # or it says nothing of where it stopped
-                        raise OmError(
-                            f"the dispatcher stopped at task {at}, which is no host call: its code is not that of ABI "
-                            f"{self.model.abi}",
-                            where=f"model '{self.model.name}'",
-                        )
-                    self._programs[at].run(memory, objects)
+                    self._call(at, memory, objects)
                     at += 1
         finally:
             control[abi.CONTROL_START // 8] = 0
             control[abi.CONTROL_TASK_COUNT // 8] = count
         for i, io in enumerate(self.model.outputs):
             if io.slot >= 0:
-                results[i] = objects[io.slot]
+                results[i] = owned(objects[io.slot])
+
+    def _call(self, task: int, memory: Memory, objects: list[Any]) -> None:
+        """A host call; in a profiled run with its times noted, as native code notes those of its tasks."""
+        if task not in self._programs:  # the code is of another ABI than the file says
+            raise stopped_at(self.model, task)
+        if self._stamps is None:
+            return self._programs[task].run(memory, objects)
+        noted = self._stamps[0, task]
+        start = self._clock.ticks()
+        self._programs[task].run(memory, objects)
+        stop = self._clock.ticks()
+        if noted[1]:
+            noted[1] += stop - start
+        else:
+            noted[:] = start, stop
 
     def _enter(self) -> None:
         if self.ranks == 1:
@@ -329,59 +329,36 @@ class Executor:
         else:
             pool.run(self.model, self.ranks, self.plan, self._native, self._control_address)
 
-    def _profiled(self, run: Callable[[], None]) -> list[TaskTime]:
-        tasks = self.model.tasks
-        stamps = np.zeros((self.ranks, len(tasks), 2), np.int64)
+    def _stamped(self, run: Callable[[], None]) -> NDArray[np.int64]:
+        """What each rank noted of each task in a run: the clock before and after it."""
+        stamps = np.zeros((self.ranks, len(self.model.tasks), 2), np.int64)
         self._control[abi.CONTROL_PROFILE // 8] = stamps.ctypes.data
+        self._stamps = stamps
         try:
             run()
         finally:
+            self._stamps = None
             self._control[abi.CONTROL_PROFILE // 8] = 0
-        scale = self._clock.ticks_per_ns(10_000_000)
-        ran = stamps[..., 1] != 0
-        start = stamps[ran].min() if ran.any() else 0
-        times = (stamps - start) / scale
-        return [
-            TaskTime(
-                index=i,
-                phase=task.phase,
-                label=task.label,
-                kernel=task.kernel if isinstance(task, KernelTask) else "",
-                onnx_names=self.model.nodes[task.op_index].onnx_names,
-                blocks=task.blocks if isinstance(task, KernelTask) else 0,
-                ranks=tuple(
-                    (float(times[r, i, 0]), float(times[r, i, 1])) if ran[r, i] else None for r in range(self.ranks)
-                ),
-            )
-            for i, task in enumerate(tasks)
-        ]
-
-    def _kernel_error(self) -> KernelError:
-        """The error of the first task, in order, that failed: the same for any number of ranks."""
-        errors = []
-        for rank in range(self.ranks):
-            at = rank * abi.STATE_BYTES
-            code, value, limit, index = (
-                self._states[(at + field) // 8]
-                for field in (abi.STATE_ERROR, abi.STATE_VALUE, abi.STATE_LIMIT, abi.STATE_TASK)
-            )
-            if code:
-                errors.append((index, rank, code, value, limit))
-        index, _, code, value, limit = min(errors)
-        task = self.model.tasks[index]
-        node = self.model.nodes[task.op_index]
-        names = ", ".join(f"'{name}'" for name in node.onnx_names) or "none"
-        return KernelError(
-            f"{task.label}: {abi.describe(code, value, limit)}",
-            where=f"task {index} '{task.label}' of '{self.model.name}', ONNX nodes: {names}",
-        )
+        return stamps
 
     def close(self) -> None:
-        """Wait for runs at hand or asked for and give all memory back; closing twice is no error."""
+        """Wait for runs at hand or asked for and give all memory back; closing twice is no error.
+
+        In a callback of a future, which the runs behind it wait for, it returns at once; the memory goes after them.
+        """
         with self._lock:
-            queue, self._queue = self._queue, None
+            again, self._closing = self._closing, True
+            queue = self._queue
+        if queue is not None and threading.get_ident() in self._queue_thread:
+            if not again:  # else who closed first waits, and frees
+                queue.submit(self._free)
+                queue.shutdown(wait=False)
+            return
         if queue is not None:
             queue.shutdown()
+        self._free()
+
+    def _free(self) -> None:
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -402,7 +379,7 @@ def load(
     threads: int | None = None,
     affinity: Affinity = "auto",
     verify: Verify = "fast",
-    trust: Sequence[str | os.PathLike[str]] = (),
+    trust: Trust = (),
     poison: bool = False,
     compile_kernels: CompileKernels | None = None,
 ) -> Executor:
@@ -424,52 +401,6 @@ def load(
     )
 
 
-def _native(model: OmModel, where: str, compile_kernels: CompileKernels | None) -> OmModel:
-    """A portable model with its kernels compiled. They are checked against the size of what they touch, so its tasks need
-    not be those that the kernels were made with."""
-    check_abi(model.abi, SUPPORTED_ABIS, where)
-    if compile_kernels is None:
-        raise OmError(
-            "its kernels are portable, to be compiled where it is loaded; the runtime alone compiles nothing",
-            where=where,
-            hint="load it by gecc.load or gecc-run; they need the compiler: pip install 'gecc[compile]'",
-        )
-    return compile_kernels(model, where)
-
-
-def _check_runnable(model: OmModel, where: str) -> None:
-    """Refuse, in words, what this machine and this runtime cannot run."""
-    check_abi(model.abi, SUPPORTED_ABIS, where)
-    try:
-        target = load_target(model.target)
-    except UnsupportedError as error:
-        raise OmError(error.message, where=where, hint=error.hint) from None
-    missing = supports(target)
-    if missing:
-        raise OmError(
-            f"compiled for {target.name}, which needs {', '.join(missing)}",
-            where=where,
-            hint="compile the model for this machine",
-        )
-    names = {kernel.name for kernel in model.kernels}
-    for entry in abi.ENTRIES:
-        if entry not in names:
-            raise OmError(f"the kernels have no dispatcher entry '{entry}'", where=where)
-    if model.dispatcher != abi.RUN:
-        raise OmError(f"the dispatcher is '{model.dispatcher}', expected '{abi.RUN}'", where=where)
-    for i, task in enumerate(model.tasks):
-        if isinstance(task, KernelTask) and task.kernel in abi.ENTRIES:
-            raise OmError(f"task {i} '{task.label}' launches the dispatcher's '{task.kernel}'", where=where)
-
-
-def _ranks(model: OmModel, threads: int | None) -> int:
-    if threads is None:
-        return min(default_ranks(), useful_ranks(model.tasks), MAX_RANKS)
-    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MAX_RANKS:
-        raise InputError(f"threads is {threads!r}, expected an integer from 1 to {MAX_RANKS}")
-    return threads
-
-
 _living: weakref.WeakSet[Executor] = weakref.WeakSet()
 
 
@@ -478,6 +409,11 @@ def _unlock() -> None:
     for executor in _living:
         executor._lock = threading.Lock()
         executor._queue = None
+        executor._queue_thread = []
+        executor._resident.unlock()
+        if not executor._closed:  # a run of the parent's may have been noting times in memory that is no more
+            executor._control[abi.CONTROL_PROFILE // 8] = 0
+            executor._stamps = None
 
 
 os.register_at_fork(after_in_child=_unlock)

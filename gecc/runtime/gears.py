@@ -13,6 +13,7 @@ from gecc.om.fixed import FixedInput
 from gecc.om.gears import gear_count, in_gear, spell_gear, varies
 from gecc.om.records import IoDesc, OmModel
 from gecc.runtime.inputs import Binder, Inputs, as_array
+from gecc.runtime.narrow import Interface
 from gecc.runtime.outputs import Results
 
 SHOWN = 10
@@ -25,11 +26,12 @@ class Gears:
     A model without gears has one, number 0.
     """
 
-    def __init__(self, model: OmModel, fixed: Sequence[FixedInput]) -> None:
+    def __init__(self, model: OmModel, fixed: Sequence[FixedInput], interface: Interface) -> None:
         self._inputs = model.inputs
         count = gear_count(model)
-        self._binders = [Binder(in_gear(model.inputs, gear), fixed) for gear in range(count or 1)]
-        self._results = [Results(in_gear(model.outputs, gear)) for gear in range(count or 1)]
+        gears = range(count or 1)
+        self._binders = [Binder(in_gear(model.inputs, gear), fixed, interface.inputs) for gear in gears]
+        self._results = [Results(in_gear(model.outputs, gear), interface.outputs) for gear in gears]
         self._open = [io for io in model.inputs if varies(io)]
         self._chosen = {tuple(io.shapes[gear] for io in self._open): gear for gear in range(count)}
 

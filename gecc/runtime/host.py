@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gecc.errors import GeccError, InvalidModelError, OmError
+from gecc.errors import GeccError, InvalidModelError, KernelError, OmError
 from gecc.om.records import HostTask, HostTensor, OmModel, Operand
 from gecc.runtime.inputs import NUMPY_DTYPES
 from gecc.runtime.reference import Program
@@ -80,6 +80,34 @@ class HostProgram:
                 f"output {number} is {found}, expected {expected}{list(value.shape)}, as compiled for", where=self.where
             )
         return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+MAX_NESTING = 64
+"""Lists within lists that a result may be."""
+
+
+def owned(value: Any) -> Any:
+    """A result for a caller, who may change it: no array or list in it is also the program's own constant, or an input.
+
+    What is there twice is copied once: lists of a list twice, of lists of a list twice .. would have no end. Raises
+    KernelError for what is nested too deeply.
+    """
+    return _owned(value, {}, 0)
+
+
+def _owned(value: Any, copies: dict[int, Any], depth: int) -> Any:
+    if depth > MAX_NESTING:
+        raise KernelError(f"a result is nested in more than {MAX_NESTING} lists or dictionaries")
+    if id(value) not in copies:
+        if isinstance(value, np.ndarray):
+            copies[id(value)] = value.copy()
+        elif isinstance(value, list):
+            copies[id(value)] = [_owned(part, copies, depth + 1) for part in value]
+        elif isinstance(value, dict):
+            copies[id(value)] = {key: _owned(part, copies, depth + 1) for key, part in value.items()}
+        else:
+            return value
+    return copies[id(value)]
 
 
 def _taken(data: NDArray[np.uint8], value: HostTensor) -> NDArray:

@@ -35,12 +35,36 @@ NUMPY_DTYPES: dict[str, np.dtype] = {
 """Element types as numpy has them; bf16 as its 16 bits."""
 
 
+def type_of_bits(io: IoDesc, narrow: Mapping[str, str]) -> str | None:
+    """The name of the type of ml_dtypes whose bits an input or output holds as integers; None when numpy has its type.
+
+    `narrow` are such names by the names of inputs or outputs (`gecc.runtime.narrow`).
+    """
+    return "bfloat16" if io.dtype == "bf16" else narrow.get(io.name)
+
+
+def bits_of(array: NDArray, kind: str | None, dtype: np.dtype) -> NDArray:
+    """An array of type `kind` of ml_dtypes, or what numpy reads of one from a file, as its bits; any other as it is."""
+    if kind is not None and array.dtype.name in (kind, f"void{8 * dtype.itemsize}"):
+        return array.view(dtype)
+    return array
+
+
+def spell_type(kind: str | None, dtype: np.dtype) -> str:
+    """What an array may be of, for messages."""
+    return str(dtype) if kind is None else f"{kind}, or its bits as {dtype}"
+
+
 class Binder:
     """Checks and orders the inputs of one model."""
 
-    def __init__(self, inputs: Sequence[IoDesc], fixed: Sequence[FixedInput] = ()) -> None:
-        """`fixed` are inputs that were compiled in: they may be given, with the value that they have."""
+    def __init__(
+        self, inputs: Sequence[IoDesc], fixed: Sequence[FixedInput] = (), narrow: Mapping[str, str] | None = None
+    ) -> None:
+        """`fixed` are inputs that were compiled in: they may be given, with the value that they have; `narrow` are the
+        types of those that numpy has no type for, by name."""
         self._inputs = list(inputs)
+        self._kinds = {io.name: type_of_bits(io, narrow or {}) for io in inputs}
         self._fixed = {f.name: f for f in fixed}
         self._specs = [(io.name, self.dtype(io), io.shape) for io in inputs if io.slot < 0]
 
@@ -90,15 +114,19 @@ class Binder:
             if io.name not in named:
                 continue
             try:
-                bound.append(_array(named[io.name], io) if io.slot < 0 else check_object(named[io.name], io))
+                value = named[io.name]
+                bound.append(_array(value, io, self._kinds[io.name]) if io.slot < 0 else check_object(value, io))
             except InputError as error:
                 problems.append(error.message)
         if problems:
-            wanted = ", ".join(
-                f"'{io.name}' {io.dtype if io.slot >= 0 else self.dtype(io)}{list(io.shape)}" for io in self._inputs
-            )
+            wanted = ", ".join(f"'{io.name}' {self._spelled(io)}" for io in self._inputs)
             raise InputError("wrong inputs: " + "; ".join(problems), hint=f"the model takes {wanted or 'no inputs'}")
         return bound
+
+    def _spelled(self, io: IoDesc) -> str:
+        if io.slot >= 0:
+            return f"{io.dtype}{list(io.shape) or ''}"  # of unknown shape without one
+        return f"{self._kinds[io.name] or self.dtype(io)}{list(io.shape)}"
 
 
 def _other_than(fixed: FixedInput, value: Any) -> list[str]:
@@ -115,25 +143,27 @@ def _other_than(fixed: FixedInput, value: Any) -> list[str]:
 
 def as_array(value: Any, name: str) -> NDArray:
     """What a caller passes for input `name`, as an array that shares its memory if that can be. Raises InputError."""
+    over_dlpack = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
     try:
-        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        if over_dlpack:
             if (device := value.__dlpack_device__()[0]) not in _HOST_DEVICES:
                 raise BufferError(
                     f"it lies on a device of type {device}, expected {_HOST_DEVICES[0]}, this CPU's memory"
                 )
             return np.from_dlpack(value)
         return np.asarray(value)
-    except (BufferError, RuntimeError) as error:  # memory of a device, or a type that numpy has not
-        raise InputError(f"'{name}' cannot be taken over DLPack: {error}") from None
-    except ValueError as error:  # nested lists of uneven lengths
-        raise InputError(f"'{name}' is no array: {error}") from None
+    except Exception as error:  # another library's code, which may raise anything
+        why = str(error) or type(error).__name__
+        how = "cannot be taken over DLPack" if over_dlpack else "is no array"
+        raise InputError(f"'{name}' {how}: {why}") from error
 
 
-def _array(value: Any, io: IoDesc) -> NDArray:
-    array = as_array(value, io.name)
+def _array(value: Any, io: IoDesc, kind: str | None) -> NDArray:
+    dtype = NUMPY_DTYPES[io.dtype]
+    array = bits_of(as_array(value, io.name), kind, dtype)
     problems: list[str] = []
-    if array.dtype != NUMPY_DTYPES[io.dtype]:
-        problems.append(f"'{io.name}' has element type {array.dtype}, expected {NUMPY_DTYPES[io.dtype]}")
+    if array.dtype != dtype:
+        problems.append(f"'{io.name}' has element type {array.dtype}, expected {spell_type(kind, dtype)}")
     if array.shape != io.shape:
         problems.append(f"'{io.name}' has shape {list(array.shape)}, expected {list(io.shape)}")
     if problems:

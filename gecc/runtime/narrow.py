@@ -2,8 +2,9 @@
 
 Such a tensor is one of `ui8` to the model: the bits of its elements. Two free attributes of the model, lists of strings
 as long as its inputs and outputs, say what the bits mean by the name of the numpy dtype that the package ml_dtypes has
-for them (`""` for an ordinary tensor). Nothing here needs that package: arrays of its types are recognised by name, and
-results are viewed as them only where it is installed (else they are uint8).
+for them (`""` for an ordinary tensor). `gecc.runtime.inputs` takes both such arrays and their bits. Nothing here needs that
+package: arrays of its types are recognised by name, and results are viewed as them only where it is installed (else they
+are uint8).
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from gecc.errors import InputError, OmError
+from gecc.errors import OmError
 from gecc.om.records import IoDesc, OmModel
 
 INPUT_TYPES, OUTPUT_TYPES = "input_types", "output_types"
@@ -30,34 +29,15 @@ class Interface:
     """Which inputs and outputs of a model are of narrow types. Raises OmError for attributes that do not fit it."""
 
     def __init__(self, model: OmModel) -> None:
-        self._inputs = _types(model, INPUT_TYPES, model.inputs)
-        self._outputs = _types(model, OUTPUT_TYPES, model.outputs)
-        self._order = [io.name for io in model.inputs]
-
-    def bits(self, inputs: Any) -> Any:
-        """The inputs with narrow arrays as their bits. Raises InputError for one of another type."""
-        if not self._inputs:
-            return inputs
-        if isinstance(inputs, Mapping):
-            return {name: self._bits(name, value) for name, value in inputs.items()}
-        if isinstance(inputs, list | tuple) and len(inputs) == len(self._order):
-            return [self._bits(name, value) for name, value in zip(self._order, inputs, strict=True)]
-        return inputs  # the binder says what is wrong
-
-    def _bits(self, name: str, value: Any) -> Any:
-        kind = self._inputs.get(name)
-        if kind is None:
-            return value
-        array = np.asarray(value)
-        if array.dtype.name not in ("uint8", kind, "void8"):  # the latter is what numpy reads from a file
-            raise InputError(f"'{name}' has element type {array.dtype}, expected {kind}, or its bits as uint8")
-        return array.view(np.uint8)
+        self.inputs: Mapping[str, str] = _types(model, INPUT_TYPES, model.inputs)
+        """Names of the narrow inputs' types, by the inputs' names."""
+        self.outputs: Mapping[str, str] = _types(model, OUTPUT_TYPES, model.outputs)
 
     def results(self, results: dict[str, Any]) -> dict[str, Any]:
         """The results by name, narrow ones of their type where numpy knows it."""
-        if not self._outputs:
-            return results
-        return {n: _typed(a, self._outputs[n]) if n in self._outputs else a for n, a in results.items()}
+        for name, kind in self.outputs.items():
+            results[name] = _typed(results[name], kind)
+        return results
 
 
 def _types(model: OmModel, attribute: str, ends: Sequence[IoDesc]) -> dict[str, str]:

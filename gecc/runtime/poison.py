@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gecc.errors import KernelError
-from gecc.om.lifetimes import Life, lives, loops, written
+from gecc.om.flow import loops
+from gecc.om.lifetimes import Life, lives, written
 from gecc.om.records import OmModel, Space
 
 PATTERN = 0xFF

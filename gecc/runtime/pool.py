@@ -34,6 +34,10 @@ class Clock:
         self._read = ctypes.CFUNCTYPE(ctypes.c_int64)(address)
         self._ticks, self._ns = self._now()
 
+    def ticks(self) -> int:
+        """The native clock."""
+        return self._read()
+
     def ticks_per_ns(self, window_ns: int = _CALIBRATION_NS) -> float:
         """Ticks of the clock in a nanosecond, measured since construction over at least `window_ns`."""
         while (now := self._now())[1] - self._ns < window_ns:

@@ -1,4 +1,4 @@
-"""What a profiled run took, task by task."""
+"""What an executor holds and how long its runs take; of a profiled run, task by task."""
 
 from __future__ import annotations
 
@@ -6,10 +6,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gecc.om.records import KernelTask, OmModel
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What an executor holds, in bytes, how it runs, and how many runs took how many nanoseconds."""
+
+    arena_bytes: int
+    scratch_bytes: int
+    weight_bytes: int
+    code_bytes: int
+    tasks: int
+    phases: int
+    ranks: int
+    cpus: tuple[int, ...]
+    runs: int
+    last_ns: int
+    total_ns: int
+
 
 @dataclass(frozen=True, slots=True)
 class TaskTime:
     """Times of one task in one run, in nanoseconds from the start of its first task.
+
+    A task that ran several times, in a loop, has the start of the first, and an end that lies behind it by all that they took.
 
     index, phase, label, kernel: of the task.
     onnx_names: the ONNX nodes it was made from.
@@ -34,6 +58,26 @@ class TaskTime:
     def cpu_ns(self) -> float:
         """Sum over all ranks."""
         return sum(span[1] - span[0] for span in self.ranks if span is not None)
+
+
+def task_times(model: OmModel, stamps: NDArray[np.int64], ticks_per_ns: float) -> list[TaskTime]:
+    """The times of one run from what each rank noted of each task: the clock before and after it, zero where it had none."""
+    ran = stamps[..., 1] != 0
+    start = stamps[ran].min() if ran.any() else 0
+    times = (stamps - start) / ticks_per_ns
+    ranks = range(len(stamps))
+    return [
+        TaskTime(
+            index=i,
+            phase=task.phase,
+            label=task.label,
+            kernel=task.kernel if isinstance(task, KernelTask) else "",
+            onnx_names=model.nodes[task.op_index].onnx_names,
+            blocks=task.blocks if isinstance(task, KernelTask) else 0,
+            ranks=tuple((float(times[r, i, 0]), float(times[r, i, 1])) if ran[r, i] else None for r in ranks),
+        )
+        for i, task in enumerate(model.tasks)
+    ]
 
 
 def chrome_trace(runs: Sequence[Sequence[TaskTime]]) -> dict[str, Any]:

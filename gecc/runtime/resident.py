@@ -58,6 +58,10 @@ class Resident:
             self._users += 1
         return self
 
+    def unlock(self) -> None:
+        """In a forked child: a thread of the parent may have held the lock."""
+        self._lock = threading.Lock()
+
     def release(self) -> None:
         """One user less; the last one gives the memory back."""
         with self._lock:

@@ -16,9 +16,10 @@ from gecc.errors import GeccError, KernelError
 from gecc.om.gears import gear_count, in_gear
 from gecc.om.reader import from_bytes
 from gecc.om.records import IoDesc, OmModel
-from gecc.runtime.executor import SUPPORTED_ABIS, Executor
+from gecc.runtime.executor import Executor
 from gecc.runtime.inputs import NUMPY_DTYPES
 from gecc.runtime.pages import Pages
+from gecc.runtime.runnable import SUPPORTED_ABIS
 
 MAX_STEPS = 1 << 22
 """Steps that kernels of a portable model may take in a call."""

@@ -220,6 +220,26 @@ def test_arguments_of_a_wrong_kind_are_refused_in_words(said: str) -> None:
         gecc.compile(mlp(), **WRONG_KINDS[said])
 
 
+@pytest.mark.parametrize("given", [None, b"\0", 5, ["net.om"]])
+def test_what_is_no_model_cannot_be_loaded(given: Any) -> None:
+    with pytest.raises(CliError, match=f"is of type {type(given).__name__}, expected the path of an om file or a comp"):
+        gecc.load(given)
+
+
+@pytest.mark.parametrize("target", ["x86-64-v3", "z80"])
+def test_native_kernels_are_compiled_for_no_other_target(tmp_path: Path, target: str) -> None:
+    made = gecc.compile(mlp())
+    path = tmp_path / "m.om"
+    made.save(path)
+    for form in (made, made.om, path):
+        if target == made.target:
+            gecc.load(form, target=target).close()
+            continue
+        with pytest.raises(CliError, match=f"target is '{target}', but the om has kernels for {made.target}"):
+            gecc.load(form, target=target)
+        gecc.load(form, target=made.target).close()
+
+
 @pytest.mark.parametrize("options", [{"limit": "8M"}, {"limit": -1}, {"limit": 1.5}, {"slack": -1}, {"slack": "x"}])
 def test_memory_options_are_sizes(options: dict[str, Any]) -> None:
     ((name, value),) = options.items()

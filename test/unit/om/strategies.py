@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from gecc.errors import OmError
-from gecc.om.lifetimes import check_lives
+from gecc.om.overlaps import check_lives
 from gecc.om.records import (
     INT64,
     ITEMSIZE,

@@ -57,6 +57,7 @@ def test_a_signed_file_is_the_same_model_and_trusted(om: Path, tmp_path: Path) -
     assert after[256:] == before[256:]
     assert read(om, verify="full").tasks == mlp().tasks
     assert read(om, trust=[other, public]).name == "mlp"
+    assert read(om, trust=public).name == read(om, trust=str(public)).name == "mlp"
     with pytest.raises(OmError, match=r"by none of the trusted keys: .*b\.pub"):
         read(om, trust=[other])
     sign(om, secret)  # again: the same bytes

@@ -55,6 +55,37 @@ class TestAsync:
         with pytest.raises(GeccError, match="is closed"):
             executor.run_async([x])
 
+    def test_closed_by_a_callback_the_executor_ends_behind_what_was_asked_for(self, make, x: np.ndarray) -> None:
+        executor = Executor(make.chain(100), threads=2)
+        futures = [executor.run_async([x]) for _ in range(10)]
+        said: list[BaseException | None] = []
+
+        def close(_: object) -> None:
+            try:
+                executor.close()
+                executor.close()
+                executor.run_async([x])
+            except BaseException as error:  # a future would swallow it
+                said.append(error)
+
+        futures[1].add_done_callback(close)
+        for future in futures:
+            np.testing.assert_array_equal(future.result(60)["y0"], make.shifted(x, 100))
+        executor.close()
+        assert [str(error) for error in said] == [f"the executor of '{executor.model.name}' is closed"]
+        with pytest.raises(GeccError, match="is closed"):
+            executor.run([x])
+
+    def test_whoever_closes_waits_for_what_was_asked_for(self, make, x: np.ndarray) -> None:
+        executor = Executor(make.chain(100), threads=1)
+        futures = [executor.run_async([x]) for _ in range(20)]
+        closers = [threading.Thread(target=executor.close) for _ in range(4)]
+        for closer in closers:
+            closer.start()
+        for closer in closers:
+            closer.join(60)
+        assert [future.exception(0) for future in futures] == [None] * 20
+
     def test_a_forked_child_starts_its_own_queue(self, make, x: np.ndarray) -> None:
         with Executor(make.chain(2), threads=2) as executor:
             executor.run_async([x]).result(60)
@@ -96,6 +127,14 @@ class TestOutputs:
                 with pytest.raises(InputError, match="'z' is not an output of the model; " + message):
                     executor.run([x], outputs={"y0": array, "z": x})
 
+    @pytest.mark.parametrize("given", [[np.zeros(3)], np.zeros(3), "y0"])
+    def test_no_mapping(self, make, x: np.ndarray, given: Any) -> None:
+        with (
+            Executor(make.chain(2), threads=1) as executor,
+            pytest.raises(InputError, match=f"found {type(given).__name__}, expected a mapping from names to arrays"),
+        ):
+            executor.run([x], outputs=given)
+
     def test_two_outputs_may_not_share(self, make, x: np.ndarray) -> None:
         tasks = [make.task("affine", 0, make.graph_input(0), make.graph_output(i), i + 1) for i in (0, 1)]
         both = np.zeros(make.N + 4, np.float32)
@@ -122,6 +161,21 @@ class TestDlpack:
         with Executor(make.chain(2), threads=1) as executor:
             with pytest.raises(InputError, match="'x0' cannot be taken over DLPack"):
                 executor.run([Elsewhere(x)])
+
+    def test_what_another_library_raises_is_told_in_words(self, make, x: np.ndarray) -> None:
+        class Torn(Capsule):
+            def __array__(self, *options: Any) -> np.ndarray:
+                raise TypeError("Got unsupported ScalarType BFloat16")
+
+        class Homeless:
+            def __dlpack__(self, **options: Any) -> Any:
+                raise AssertionError
+
+        with Executor(make.chain(2), threads=1) as executor:
+            with pytest.raises(InputError, match="'x0' is no array: Got unsupported ScalarType BFloat16"):
+                executor.run([Torn(x)])
+            with pytest.raises(InputError, match=r"'x0' cannot be taken over DLPack: .*__dlpack_device__"):
+                executor.run([Homeless()])
 
     def test_results_offer_it(self, make, x: np.ndarray) -> None:
         with Executor(make.chain(2), threads=1) as executor:
@@ -168,6 +222,20 @@ def test_figures_of_runs(make, x: np.ndarray) -> None:
         stats = executor.stats
         assert stats.runs == 3
         assert 0 < stats.last_ns < stats.total_ns
+
+
+def test_measuring_the_clock_is_no_part_of_a_run(make, x: np.ndarray) -> None:
+    with Executor(make.chain(3), threads=1) as executor:
+        executor.run([x], profile=Profile())
+        assert executor.stats.last_ns < 10_000_000  # what reading the clock's rate takes from the first on
+
+
+@pytest.mark.parametrize("profile", [True, [], {}])
+def test_no_profile(make, x: np.ndarray, profile: Any) -> None:
+    with Executor(make.chain(3), threads=1) as executor:
+        with pytest.raises(InputError, match=r"profile is .*, expected a gecc\.runtime\.profile\.Profile"):
+            executor.run([x], profile=profile)
+        assert executor.stats.runs == 0
 
 
 def test_a_trace_has_an_event_for_each_rank_of_each_task(make, x: np.ndarray) -> None:

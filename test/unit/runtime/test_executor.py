@@ -163,7 +163,7 @@ class TestProfile:
         with Executor(make.chain(400), threads=1, affinity="none") as executor:
             executor.run([x])
             before = time.perf_counter_ns()
-            executor._profiled(executor._enter)
+            executor.run([x], profile=Profile())
             executor.run([x], profile=profile)
             elapsed = time.perf_counter_ns() - before
         first, last = profile.last[0].ranks[0], profile.last[-1].ranks[0]

@@ -32,7 +32,7 @@ from gecc.om.records import (
 )
 from gecc.om.writer import to_bytes, write
 from gecc.runtime.executor import Executor
-from gecc.runtime.profile import Profile
+from gecc.runtime.profile import Profile, chrome_trace
 from gecc.runtime.reference import Program
 
 STRINGS = "tensor(string)"
@@ -99,7 +99,44 @@ def test_native_work_goes_on_behind_a_call(make, x: np.ndarray, ranks: int) -> N
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-4)
         profile = Profile()
         executor.run([x], profile=profile)
-        assert [task.label for task in profile.last if task.wall_ns] == ["Affine", "Affine"]
+        spans = [task.ranks[0] for task in profile.last]
+        assert all(span is not None for span in spans), "every task is timed, host calls as well"
+        starts, ends = zip(*filter(None, spans), strict=True)
+        assert all(end <= start for end, start in zip(ends, starts[1:], strict=False)), "by one clock, in order"
+        assert profile.last[1].wall_ns > 10_000, "what Python does takes more than ten microseconds"
+        events = [e["name"] for e in chrome_trace(profile.runs)["traceEvents"] if e["ph"] == "X" and e["tid"] == 0]
+        assert events == ["Affine", "CumSum", "Affine", "Neg"]
+
+
+def test_results_are_the_callers_own(make) -> None:
+    """The program's constants, and the objects given to it, stay as they are when a result is changed."""
+    kinds = ["tensor(string)", "seq(tensor(float))"]
+    code = program(
+        [
+            helper.make_node("Constant", [], ["c"], value_strings=["a", "b"]),
+            helper.make_node("Identity", ["s"], ["t"]),
+        ],
+        [helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None)],
+        [value("c", TensorProto.STRING), helper.make_tensor_sequence_value_info("t", TensorProto.FLOAT, None)],
+    )
+    tasks: list[Task] = [call("Both", [HostObject(0, kinds[1])], [HostObject(1, kinds[0]), HostObject(2, kinds[1])])]
+    model = with_calls(
+        make,
+        tasks,
+        [code],
+        inputs=(IoDesc("s", kinds[1], (), None, 0),),
+        outputs=(IoDesc("c", kinds[0], (), None, 1), IoDesc("t", kinds[1], (), None, 2)),
+        slots=3,
+    )
+    given = [np.ones(2, np.float32)]
+    with Executor(model, threads=1) as executor:
+        found = executor.run([given])
+        found["c"][0] = "changed"
+        found["t"][0][:] = 7
+        found["t"].append(None)
+        again = executor.run([given])
+    assert again["c"].tolist() == ["a", "b"]
+    assert [array.tolist() for array in again["t"]] == [array.tolist() for array in given] == [[1, 1]]
 
 
 def strings(make) -> OmModel:

@@ -189,6 +189,24 @@ def test_a_sequence_where_a_tensor_was_compiled_for(make, x: np.ndarray) -> None
             executor.run([x])
 
 
+def test_results_of_lists_within_lists_are_copied_once(make, x: np.ndarray) -> None:
+    """Lists of a list twice, of lists of a list twice .. : copied one by one, they would never end."""
+    nodes = [helper.make_node("SequenceConstruct", ["a", "a"], ["s0"])]
+    nodes += [helper.make_node("SequenceConstruct", [f"s{i}"] * 2, [f"s{i + 1}"]) for i in range(50)]
+    nodes.append(helper.make_node("Identity", ["s50"], ["b"]))
+    with Executor(_ends_in(make, nodes), threads=1) as executor:
+        found = executor.run([x])["b"]
+    while isinstance(found, list):
+        assert len(found) == 2
+        found = found[1]
+    np.testing.assert_array_equal(found, x)
+    nodes[-1:] = [helper.make_node("SequenceConstruct", [f"s{i}"], [f"s{i + 1}"]) for i in range(50, 80)]
+    nodes.append(helper.make_node("Identity", ["s80"], ["b"]))
+    with Executor(_ends_in(make, nodes), threads=1) as executor:
+        with pytest.raises(KernelError, match="a result is nested in more than 64 lists"):
+            executor.run([x])
+
+
 def test_calls_of_one_program_hold_it_once(make, x: np.ndarray) -> None:
     """Else a file of tasks alone would take a thousand times its size."""
     node = helper.make_node("Neg", ["a"], ["b"])

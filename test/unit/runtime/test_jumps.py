@@ -128,6 +128,22 @@ def test_profiles_name_every_task(make, x: np.ndarray) -> None:
     assert [task.label for task in profile.last][:3] == ["switch", "label 0", "Affine"]
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_profile_has_what_all_turns_of_a_loop_took(make, x: np.ndarray, ranks: int) -> None:
+    """The task in the loop does as much as one alone, six times as often; the least of several runs, as a pause is noise."""
+    alone = make.model([make.task("shifted", 0, make.graph_input(0), make.graph_output(0), 7)])
+
+    def least(model: OmModel, label: str) -> float:
+        profile = Profile()
+        with Executor(model, threads=ranks, affinity="none") as executor:
+            for _ in range(20):
+                executor.run([x], profile=profile)
+        return min(task.cpu_ns for run in profile.runs for task in run if task.label == label)
+
+    once, often = least(alone, "Shifted"), least(loop(make, make.BLOCKS), "Shifted")
+    assert 3 * once < often
+
+
 def test_the_file_keeps_jumps(make, x: np.ndarray) -> None:
     model = from_bytes(to_bytes(choice(make)))
     assert model.tasks == choice(make).tasks

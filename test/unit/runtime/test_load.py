@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gecc.errors import OmError
+from gecc.errors import CliError, OmError
 from gecc.om.records import Operand, Space, WeightEntry, Weights
 from gecc.om.writer import write
 from gecc.runtime import abi
@@ -34,6 +35,17 @@ def test_a_file_runs(om: Path, make, verify) -> None:
         np.testing.assert_array_equal(executor.run({})["y0"], 2 * np.arange(make.N) + 1)
         assert [io.name for io in executor.outputs] == ["y0"]
         assert executor.inputs == ()
+
+
+def test_another_word_for_verify_is_refused(om: Path) -> None:
+    word: Any = "none"
+    with pytest.raises(CliError, match="verify is 'none', expected 'fast' or 'full'"):
+        load(om, verify=word)
+
+
+def test_a_path_that_none_can_be(om: Path) -> None:
+    with pytest.raises(OmError, match=r"cannot read the om file: (.|\n)*x00"):
+        load(f"{om}\0")
 
 
 def test_weights_are_used_where_the_file_is_mapped(om: Path) -> None:

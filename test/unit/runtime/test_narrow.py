@@ -100,6 +100,66 @@ def test_another_type_is_refused() -> None:
             ready.run({"x": np.zeros((3, 5), ml_dtypes.uint4)})
 
 
+class Bytes:
+    """Bits of another library's, over DLPack alone."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+
+def test_any_form_of_an_array_will_do() -> None:
+    x = feeds(ml_dtypes.int4)
+    forms = [
+        np.asfortranarray(x["x"]),
+        np.repeat(x["x"], 2, axis=1)[:, ::2],
+        x["x"][::-1].copy()[::-1],
+        Bytes(x["x"].view(np.uint8)),
+    ]
+    with executor(TensorProto.INT4, TensorProto.INT4) as ready:
+        expected = ready.run(x)["y"]
+        for form in forms:
+            np.testing.assert_array_equal(ready.run({**x, "x": form})["y"], expected)
+        with pytest.raises(InputError, match=r"'z' is no array: (.|\n)*the model takes 'x' int4\[3, 5\], 'z' int4"):
+            ready.run({**x, "z": [[1], [1, 2]]})
+
+
+@pytest.mark.parametrize("form", [ml_dtypes.int4, np.uint8])
+def test_results_go_into_the_given_array(form: Any) -> None:
+    x = feeds(ml_dtypes.int4)
+    mine = np.zeros((5, 3), form)
+    with executor(TensorProto.INT4, TensorProto.INT4) as ready:
+        expected = ready.run(x)["t"]
+        found = ready.run(x, outputs={"t": mine})["t"]
+        assert found is mine
+        np.testing.assert_array_equal(mine.view(np.uint8), expected.view(np.uint8))
+        with pytest.raises(InputError, match=r"'t' is uint4\[5, 3\], expected int4\[5, 3\]"):
+            ready.run(x, outputs={"t": np.zeros((5, 3), ml_dtypes.uint4)})
+        shared = np.zeros(15, ml_dtypes.int4)
+        with pytest.raises(InputError, match="'t' shares memory with an input"):
+            ready.run({**x, "x": shared.reshape(3, 5)}, outputs={"t": shared.reshape(5, 3)})
+
+
+def test_bf16_is_taken_as_such_and_as_bits() -> None:
+    infos = [helper.make_tensor_value_info(n, TensorProto.BFLOAT16, [4]) for n in "xy"]
+    graph = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "bf16", infos[:1], infos[1:])
+    x: Array = np.array([1.5, -2, 0, 3], ml_dtypes.bfloat16)
+    expected = np.array([-1.5, 2, -0.0, -3], ml_dtypes.bfloat16)
+    with gecc.load(gecc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))) as ready:
+        for form in (x, x.view(np.uint16), np.repeat(x, 2)[::2]):
+            np.testing.assert_array_equal(ready.run([form])["y"].view(ml_dtypes.bfloat16), expected)
+        mine = np.empty(4, ml_dtypes.bfloat16)
+        assert ready.run([x], outputs={"y": mine})["y"] is mine
+        np.testing.assert_array_equal(mine, expected)
+        with pytest.raises(InputError, match="'x' has element type float32, expected bfloat16, or its bits as uint16"):
+            ready.run([x.astype(np.float32)])
+
+
 @pytest.mark.parametrize("names", [("int4",), ("int4", "int5"), (1, 2), "int4"])
 def test_attributes_that_do_not_fit_are_refused(names: Any) -> None:
     om = from_bytes(gecc.compile(model(TensorProto.INT4, TensorProto.INT4)).to_bytes())

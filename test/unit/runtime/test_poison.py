@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from gecc.errors import KernelError, OmError
-from gecc.om.lifetimes import check_lives, lives
+from gecc.om.lifetimes import lives
+from gecc.om.overlaps import check_lives
 from gecc.om.records import GraphNode, KernelTask, OmModel, Operand, Source, Space, TensorDesc
 from gecc.om.writer import write
 from gecc.runtime.executor import Executor, load
@@ -179,9 +180,9 @@ def test_bytes_of_a_value_die_with_their_own_readers(make) -> None:
     size = make.arena(0).size
     model = in_halves(make, 0)
     check_lives(model, "test")
-    assert [(p.start, p.stop, p.last, p.readers) for p in lives(model) if p.writer == 0] == [
-        (0, size // 2, 1, [1]),
-        (size // 2, size, 3, [3]),
+    assert [(p.start, p.stop, p.last, p.reader) for p in lives(model) if p.writer == 0] == [
+        (0, size // 2, 1, 1),
+        (size // 2, size, 3, 3),
     ]
     for place in (1, size // 4, size // 2, size - 1):
         with pytest.raises(

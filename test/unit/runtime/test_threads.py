@@ -107,6 +107,8 @@ class TestAffinity:
             ([0], r"affinity names 1 CPUs \[0\], expected one for each of 2 ranks"),
             ([0, 100_000], "affinity names CPU 100000, which this process cannot use"),
             ([0, -1], "affinity names CPU -1"),
+            (0, "affinity is 0, expected 'auto', 'none' or a list of CPUs"),
+            (None, "affinity is None, expected 'auto', 'none' or a list of CPUs"),
         ],
     )
     def test_what_cannot_be_had_is_refused(self, make, affinity, message: str) -> None:

@@ -154,6 +154,15 @@ def test_wrong_command_lines(call: Call, compiled: Compiled, options: list[str],
     assert done.code == 2 and said in done.err, done.err
 
 
+def test_nothing_is_said_in_vain_about_compiling(call: Call, compiled: Compiled) -> None:
+    options = ["-O0", "--input-shape", "x:4,32", "--input-value", "x=1", "--no-host", "--kernels=native"]
+    done = call(main, compiled.om, *options)
+    assert done.code == 2
+    assert "-O0, --input-shape, --input-value, --no-host, --kernels: for ONNX models" in done.err
+    done = call(main, compiled.om, "--target", "z80")
+    assert done.code == 2 and "target is 'z80', but the om has kernels for" in done.err
+
+
 def test_wrong_inputs(call: Call, compiled: Compiled, tmp_path: Path) -> None:
     np.save(tmp_path / "short.npy", X[:3])
     np.save(tmp_path / "wide.npy", X.astype(np.float64))
