@@ -35,14 +35,21 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write in: it gets its name when the block ends well, and is gone when it does not.
 
     A link stays a link, and a device or pipe is written to as it is. Raises CliError, before the block runs if possible,
-    when the file cannot be written.
+    when the file cannot be written; BrokenPipeError when who reads a pipe has gone.
     """
     target = os.path.realpath(path)
     if os.path.isdir(target):
         raise CliError(f"cannot write '{os.fspath(path)}': it is a folder")
-    if is_stream(target):
-        with open(target, "wb") as stream:
-            yield stream
+    if is_stream(path):  # not the target: /dev/stdout leads to a name that nothing has when that is a pipe
+        try:
+            with open(path, "wb") as stream:
+                yield stream
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if error.filename in (None, os.fspath(path)):
+                raise CliError(f"cannot write '{os.fspath(path)}': {error.strerror}") from error
+            raise
         return
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")

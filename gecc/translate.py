@@ -99,8 +99,7 @@ def read_onnx(
 
 def read_text(ctx: Context, path: str) -> ModuleOp:
     """Parse and verify a module, its weights from the side file. Raises InvalidModelError when it cannot be read."""
-    from xdsl.parser import Parser
-
+    from gecc.parser import TextParser
     from gecc.text import attach_weights
     from gecc.verify import verify_module
 
@@ -110,7 +109,7 @@ def read_text(ctx: Context, path: str) -> ModuleOp:
         raise InvalidModelError(f"cannot read the module: {error.strerror}", where=path) from error
     except UnicodeDecodeError as error:
         raise InvalidModelError(f"not text in UTF-8: {error.reason} at byte {error.start}", where=path) from error
-    module = Parser(ctx, text, path).parse_module()
+    module = TextParser(ctx, text, path).parse_module()
     attach_weights(ctx, module, Path(path).absolute().parent)
     verify_module(module)
     return module
@@ -156,6 +155,10 @@ def write_om(
 
     Raises PassError for an om whose kernels have the other form.
     """
+    from gecc.om.signature import signer
+    from gecc.om.writer import write
+
+    finish = None if key is None else signer(key)  # first: a key of no use is told before anything is compiled
     om = subject.om
     if om is None:
         assert subject.module is not None
@@ -165,13 +168,9 @@ def write_om(
 
         check_form(om, kernels)
     try:
-        api.Model(om).save(path, external_weights=external)
+        write(om, path, external=external, finish=finish)
     except OSError as error:
         raise CliError(f"cannot write '{path}': {error.strerror}") from error
-    if key is not None:
-        from gecc.om.signature import sign
-
-        sign(path, key)
     size = os.path.getsize(path)
     return f"{path}: om for {om.target}, {len(om.tasks)} tasks, {len(om.kernels)} kernels, {size} bytes"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +23,9 @@ USAGE_ERROR = 2
 """Exit code for what is wrong with the command line."""
 
 
+_CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What the system says of a stream that takes no more. Files that tools write by name say so as CliError."""
+
 COMPILER_PACKAGES = ("xdsl", "onnx", "llvmlite", "ml_dtypes")
 """What gecc needs besides numpy and protobuf to compile; running an om takes none of them."""
 
@@ -30,7 +35,10 @@ def run_tool(prog: str, body: Callable[[Sequence[str] | None], int], argv: Seque
     if argv is None:  # thousands of classes and operations are made and kept: looking for garbage often is in vain
         gc.set_threshold(100_000, 50, 1000)
     try:
-        return body(argv)
+        code = body(argv)
+        if sys.stdout is not None:  # None where it is closed
+            sys.stdout.flush()
+        return code
     except CliError as error:
         print(f"{prog}: error: {error}", file=sys.stderr)
         return USAGE_ERROR
@@ -40,6 +48,13 @@ def run_tool(prog: str, body: Callable[[Sequence[str] | None], int], argv: Seque
     except BrokenPipeError:  # the reader, such as head, has seen enough
         sys.stderr.close()
         return FAILED
+    except OSError as error:
+        if error.filename is not None or error.errno not in _CANNOT_WRITE:
+            raise
+        print(f"{prog}: error: cannot write to stdout: {error.strerror}", file=sys.stderr)
+        if argv is None:  # what is left of it would be tried once more at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return USAGE_ERROR
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in COMPILER_PACKAGES:
             raise

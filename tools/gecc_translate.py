@@ -59,7 +59,9 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("input", help="the model to read")
-    parser.add_argument("-o", "--output", metavar="PATH", help="the file to write; text goes to stdout without it")
+    parser.add_argument(
+        "-o", "--output", metavar="PATH", help="the file to write; text goes to stdout without it, or with -"
+    )
     parser.add_argument("--from", dest="source", choices=FORMS, help="form of the input (default: by extension)")
     parser.add_argument(
         "--to",
@@ -126,6 +128,8 @@ def _run(argv: Sequence[str] | None) -> int:
     from gecc.precision.report import listening
 
     args = make_parser().parse_args(given)
+    if args.output == "-":
+        args.output = None
     output: str | None = args.output
     source = args.source or translate.form_of(args.input, "--from")
     if args.check:

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from gecc.rewrite import Miss
 
 
+def _text_frontend() -> type[Frontend]:
+    from gecc.parser import TextFrontend
+
+    return TextFrontend
+
+
 def _onnx_frontend() -> type[Frontend]:
     from gecc.frontend.onnx import OnnxFrontend
 
@@ -61,7 +67,7 @@ class GeccOpt(xDSLOptMain):
         """xDSL's frontends, and ONNX by extension."""
         from xdsl.frontend import get_all_frontends
 
-        self.available_frontends = {**get_all_frontends(), "onnx": _onnx_frontend}
+        self.available_frontends = {**get_all_frontends(), "mlir": _text_frontend, "onnx": _onnx_frontend}
 
     def register_all_passes(self) -> None:
         """Passes are looked up by `gecc.pipeline.parse_passes`."""

@@ -29,12 +29,12 @@ from xdsl.utils.hints import isa
 from gecc.om.records import AttrValue, HostObject, HostTensor, HostValue, IoDesc, Operand, Space
 
 Text = base(StringAttr) | base(BytesAttr)
-"""A string. xDSL reads a literal with other than ASCII characters as bytes, so such a string is bytes here (UTF-8)."""
+"""A string. xDSL's own parser reads a literal with other than ASCII characters as bytes, so these do as well (UTF-8)."""
 
 
-def text(value: str) -> StringAttr | BytesAttr:
-    """The attribute that holds a string and survives printing and parsing."""
-    return StringAttr(value) if value.isascii() else BytesAttr(value.encode())
+def text(value: str) -> StringAttr:
+    """The attribute that holds a string."""
+    return StringAttr(value)
 
 
 def text_of(attr: Attribute) -> str:

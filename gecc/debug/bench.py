@@ -36,7 +36,11 @@ class WrongValues(GeccError):
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One runtime at one number of threads: seconds a run. `ratio` is its median over gecc's."""
+    """One runtime at one number of threads: seconds a run.
+
+    `ratio` is how many times as long as gecc it takes: the median over the rounds of its median in a round over gecc's, so
+    that what slows the machine down for a while falls on both.
+    """
 
     runtime: str
     threads: int
@@ -114,17 +118,21 @@ def measure(
 ) -> list[Timing]:
     """Times of all runners, in turns; the first is what the others are related to."""
     times: list[list[float]] = [[] for _ in runners]
+    in_round: list[list[float]] = [[] for _ in runners]
     for turn in range(settings.rounds):
         order = list(enumerate(runners))
         for i, runner in order[turn % len(order) :] + order[: turn % len(order)]:
             time.sleep(settings.settle)
             runner.run(feeds)
-            times[i] += _turn(runner, feeds, settings)
-    medians = [statistics.median(t) for t in times]
+            taken = _turn(runner, feeds, settings)
+            times[i] += taken
+            in_round[i].append(statistics.median(taken))
     timings: list[Timing] = []
-    for runner, taken, median in zip(runners, times, medians, strict=True):
+    for runner, taken, medians in zip(runners, times, in_round, strict=True):
+        median = statistics.median(taken)
         lower, _, upper = statistics.quantiles(taken, n=4) if len(taken) > 1 else (median, median, median)
-        timings.append(Timing(runner.name, threads, median, lower, upper, len(taken), median / medians[0]))
+        ratio = statistics.median(its / ours for its, ours in zip(medians, in_round[0], strict=True))
+        timings.append(Timing(runner.name, threads, median, lower, upper, len(taken), ratio))
     return timings
 
 

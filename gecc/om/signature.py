@@ -11,6 +11,7 @@ Needs the package cryptography, for signed files alone.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +33,27 @@ def signature_of(data: Buffer) -> bytes:
     return b"".join(bytes(view[at : at + size]) for at, size in _PLACES)
 
 
+def signer(key: str | os.PathLike[str]) -> Callable[[str], None]:
+    """What signs an om file in place with the private key in the file `key`, as `sign`.
+
+    The key is read at once: raises CliError when it cannot be used.
+    """
+    secret = _private_key(key)
+    return lambda path: _sign(path, secret)
+
+
 def sign(path: str | os.PathLike[str], key: str | os.PathLike[str]) -> None:
     """Sign an om file in place, all or nothing, with the private key in the file `key` (PEM, Ed25519, no password).
 
     Raises OmError for a file that is no om, CliError for a key that cannot be used.
     """
+    _sign(path, _private_key(key))
+
+
+def _sign(path: str | os.PathLike[str], secret: Any) -> None:
     from gecc.files import whole_file
     from gecc.om.reader import map_file, read
 
-    secret = _private_key(key)
     weights = bytes.fromhex(read(path, verify="full").weights.sha256)
     data = memoryview(map_file(path)).cast("B")
     signature = secret.sign(CONTEXT + _signed_digest(data, weights))

@@ -40,22 +40,29 @@ def to_bytes(model: OmModel) -> bytes:
     return out.getvalue()
 
 
-def write(model: OmModel, path: str | os.PathLike[str], *, external: bool = False) -> None:
+def write(
+    model: OmModel,
+    path: str | os.PathLike[str],
+    *,
+    external: bool = False,
+    finish: Callable[[str], None] | None = None,
+) -> None:
     """Write the file, all or nothing: it appears under its name only when complete.
 
     With `external` the weights go into a file beside it, named by their SHA-256, which models with the same weights share;
-    it is there before the om is. Weights stream through, so a model larger than memory can be written. Raises OmError as
+    it is there before the om is. `finish` is called with the path of the whole file before it has its name, to sign it.
+    Weights stream through, so a model larger than memory can be written. Raises OmError as
     `to_bytes`, OSError when the disk refuses.
     """
     if not external or not model.weights.size:
-        return _whole(path, lambda file: _emit(model, file))
+        return _whole(path, lambda file: _emit(model, file), finish)
     verify(model)
     digest = model.weights.digest()
     name = f"{digest[:32]}.weights"
     beside = os.path.join(os.path.dirname(os.path.realpath(path)), name)
     if not _holds(beside, model.weights.size, digest):
         _whole(beside, lambda file: file.writelines(model.weights.stream()))
-    _whole(path, lambda file: _emit(model, file, (name, bytes.fromhex(digest))))
+    _whole(path, lambda file: _emit(model, file, (name, bytes.fromhex(digest))), finish)
 
 
 def _holds(path: str, size: int, digest: str) -> bool:
@@ -69,16 +76,20 @@ def _holds(path: str, size: int, digest: str) -> bool:
         return False
 
 
-def _whole(path: str | os.PathLike[str], emit: Callable[[BinaryIO], object]) -> None:
+def _whole(
+    path: str | os.PathLike[str], emit: Callable[[BinaryIO], object], finish: Callable[[str], None] | None = None
+) -> None:
     """Write a file, all or nothing."""
     target = os.path.realpath(path)  # a link stays a link
-    if os.path.exists(target) and not os.path.isfile(target):  # a folder, or a device such as /dev/null
+    if os.path.exists(path) and not os.path.isfile(path):  # a folder, or a device such as /dev/null
         raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
     try:
         with open(temporary, "xb") as file:
             emit(file)
+        if finish is not None:
+            finish(temporary)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def look(path: str, form: translate.Form, view: str) -> str:
     """An om as text for people: `view` is json, info or disassemble. Raises CliError for a model of another form."""
     if form != "om":
-        raise CliError(f"--{view} looks into an om file, '{path}' is {form}")
+        option = "--to json" if view == "json" else f"--{view}"
+        raise CliError(f"{option} looks into an om file, '{path}' is {form}")
     if view == "disassemble":
         from gecc.debug.inspect.disassembly import disassembly
         from gecc.om.reader import read

@@ -225,7 +225,7 @@ def _is_utf8(path: Path) -> bool:
 
 def _run_checker(proto: ModelProto, path: Path | None, external: bool, name: str, *, again: bool = False) -> None:
     try:
-        if path is not None and _is_utf8(path):
+        if path is not None and path.is_file() and _is_utf8(path):  # a pipe can be read only once
             onnx.checker.check_model(str(path))
         else:
             onnx.checker.check_model(_without_external(proto) if external else proto)

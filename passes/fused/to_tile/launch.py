@@ -45,7 +45,7 @@ def blocks_for(work: int, extent: int, unit: int = 1, limit: int = MAX_BLOCKS) -
 def inplace_inputs(op: fused.GenericOp | fused.SoftmaxOp | fused.NormOp) -> list[int]:
     """Inputs that are read only at the element being written: their memory may become the result's.
 
-    For an operation on rows that holds as well: a row is written in the last pass over it, each element after it was read.
+    For an operation on rows that holds as well: an element is written after it was read for the last time.
     """
     result = op.result_type
     regions = [op.body] if isinstance(op, fused.GenericOp) else [op.prologue, op.epilogue]

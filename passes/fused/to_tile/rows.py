@@ -55,8 +55,24 @@ class RowWriter:
 
     def finish(self, normalised: SSAValue) -> None:
         """Store the epilogue's result at the current indices."""
-        value = self._inline(self.epilogue, (normalised,))
-        self.w.store(value, self.w.outputs[0], self.space.offset("store", self.store_address, self.prologue.args))
+        self.keep(self._inline(self.epilogue, (normalised,)))
+
+    @property
+    def can_keep(self) -> bool:
+        """Whether the result's memory can hold values between passes: of their type, and not what the epilogue reads."""
+        loads = any(isinstance(op, fused.LoadOp) for op in self.epilogue.region.block.ops)
+        return self.result.get_element_type() == self.op.accumulator and not loads
+
+    def keep(self, value: SSAValue) -> None:
+        """Store a value where the result at the current indices has its place."""
+        self.w.store(value, self.w.outputs[0], self._place())
+
+    def kept_value(self) -> SSAValue:
+        """What `keep` stored at the current indices."""
+        return self.w.load(self.w.outputs[0], self._place())
+
+    def _place(self) -> SSAValue:
+        return self.space.offset("store", self.store_address, self.prologue.args)
 
     def _inline(self, accesses: Accesses, scalars: Sequence[SSAValue]) -> SSAValue:
         space, args = self.space, accesses.args
@@ -171,19 +187,30 @@ class RowWriter:
 
 
 def lower_softmax(op: fused.SoftmaxOp) -> Lowered:
-    """Three passes: the maximum, the sum of exponentials, the results."""
+    """Three passes: the maximum, the sum of exponentials, the results, for which the exponentials wait in the result."""
     r = RowWriter(op, [op.axis.value.data])
+    keeps = r.can_keep and op.log is None
 
     def row() -> None:
         w = r.w
         top = r.reduce("max", r.value)
-        total = r.reduce("add", lambda: w.body.math("exp", w.body.sub(r.value(), top)))
+
+        def exponential() -> SSAValue:
+            return w.body.math("exp", w.body.sub(r.value(), top))
+
+        def summand() -> SSAValue:
+            value = exponential()
+            if keeps:
+                r.keep(value)
+            return value
+
+        total = r.reduce("add", summand)
         if op.log is not None:
             shift = w.body.add(top, w.body.math("log", total))
             r.each(lambda: r.finish(w.body.sub(r.value(), shift)))
         else:
             scale = w.body.div(w.body.constant(1, op.accumulator), total)
-            r.each(lambda: r.finish(w.body.mul(w.body.math("exp", w.body.sub(r.value(), top)), scale)))
+            r.each(lambda: r.finish(w.body.mul(r.kept_value() if keeps else exponential(), scale)))
 
     return r.lower(row)
 

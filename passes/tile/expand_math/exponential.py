@@ -28,21 +28,31 @@ def exp(c: Calc, x: SSAValue, tail: SSAValue | None = None) -> SSAValue:
 
     `tail` is a part of x too small for its format, as a second number.
     """
-    # beyond these bounds the result is 0 or infinity; NaN takes a bound here and comes back at the end
-    limited = c.limit(x, *((-746.0, 710.0) if c.wide else (-105.0, 90.0)))
+    limited, vanishes = _limit(c, x, *((-745.2, 710.0) if c.wide else (-104.0, 90.0)))
     n, r = reduce(c, limited)
     if tail is not None:
         r = c.add(r, tail)
     result = c.scale(c.add(exp_reduced(c, r), 1.0), c.to_int(n))
-    return c.select(c.is_("uno", x, x), x, result)
+    return c.select(c.is_("uno", x, x), x, c.select(vanishes, 0.0, result))
+
+
+def _limit(c: Calc, x: SSAValue, low: float, high: float) -> tuple[SSAValue, SSAValue]:
+    """x where its exponential is neither 0 nor infinite, and whether it is below, where the result is 0.
+
+    What is below becomes 0: a product that underflows takes a hundred times as long as another, and masked scores of
+    attention all would. NaN takes the upper bound and must come back at the end.
+    """
+    vanishes = c.is_("lt", x, low)
+    x = c.select(vanishes, 0.0, x)
+    return c.select(c.is_("lt", x, high), x, high), vanishes
 
 
 def exp2(c: Calc, x: SSAValue) -> SSAValue:
     """2^x = 2^n exp((x - n) ln 2): as accurate as exp."""
-    limited = c.limit(x, *((-1076.0, 1025.0) if c.wide else (-152.0, 129.0)))
+    limited, vanishes = _limit(c, x, *((-1075.0, 1025.0) if c.wide else (-150.0, 129.0)))
     n = c.round(limited)
     result = c.scale(c.add(exp_reduced(c, c.mul(c.sub(limited, n), pymath.log(2.0))), 1.0), c.to_int(n))
-    return c.select(c.is_("uno", x, x), x, result)
+    return c.select(c.is_("uno", x, x), x, c.select(vanishes, 0.0, result))
 
 
 def expm1(c: Calc, x: SSAValue) -> SSAValue:

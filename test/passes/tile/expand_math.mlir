@@ -19,13 +19,21 @@ tile.kernel @tanh(%x: memref<?xf32>, %block: index) {
 }
 
 // -----
-// Inside loops, too; the wide form of another width has constants of its own.
+// Inside loops, too; the wide form of another width has constants of its own. Where the result is 0, it is not computed:
+// products that underflow are slow.
 // CHECK-LABEL: tile.kernel @exp
 // CHECK:         tile.lanes
+// CHECK:           [[LOW:%.*]] = arith.constant -7.452000e+02 : f64
+// CHECK-NEXT:      [[GONE:%.*]] = arith.cmpf olt, %v, [[LOW]] : f64
+// CHECK-NEXT:      [[ZERO:%.*]] = arith.constant 0.000000e+00 : f64
+// CHECK-NEXT:      arith.select [[GONE]], [[ZERO]], %v : f64
 // CHECK:           math.roundeven
 // CHECK:           arith.fptosi {{.*}} : f64 to i32
 // CHECK:           arith.extsi {{.*}} : i32 to i64
 // CHECK:           arith.constant 52 : i64
+// CHECK:           arith.cmpf uno, %v, %v : f64
+// CHECK-NEXT:      [[SOME:%.*]] = arith.select [[GONE]], [[ZERO]], {{.*}} : f64
+// CHECK-NEXT:      arith.select {{.*}}, %v, [[SOME]] : f64
 // CHECK-NOT:     math.exp
 tile.kernel @exp(%x: memref<?xf64>, %n: index, %block: index) {
   %z = arith.constant 0 : index

@@ -1,15 +1,20 @@
 // RUN: gecc-opt %s --split-input-file -p 'fused-to-tile{target="x86-64-v4"}' | filecheck %s
 
-// Three passes over a row: its maximum, the sum of exponentials, the results.
+// Three passes over a row: its maximum, the sum of exponentials, which wait in the result, and the results.
 // CHECK-LABEL: tile.kernel @Softmax(
 // CHECK:         scf.for
 // CHECK:           [[TOP:%[0-9]+]] = tile.lanes {{.*}} reduce("max"
 // CHECK:           [[SUM:%[0-9]+]] = tile.lanes {{.*}} reduce("add"
 // CHECK:             arith.subf {{.*}}, [[TOP]] : f32
-// CHECK:             math.exp
-// CHECK:           arith.divf {{.*}}, [[SUM]] : f32
+// CHECK:             [[EXP:%[0-9]+]] = math.exp
+// CHECK:             tile.store [[EXP]], %1[
+// CHECK-NEXT:        tile.yield [[EXP]] : f32
+// CHECK:           [[SCALE:%[0-9]+]] = arith.divf {{.*}}, [[SUM]] : f32
 // CHECK:           tile.lanes
-// CHECK:             tile.store
+// CHECK-NOT:         tile.load %0
+// CHECK:             [[KEPT:%[0-9]+]] = tile.load %1[
+// CHECK-NEXT:        [[Y:%[0-9]+]] = arith.mulf [[KEPT]], [[SCALE]] : f32
+// CHECK-NEXT:        tile.store [[Y]], %1[
 // CHECK:         tile.launch @Softmax {{.*}} inplace [0]
 func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
   %y = fused.softmax "Softmax"(%x) {axis = 1 : i64} : (tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
@@ -30,7 +35,9 @@ func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
 // CHECK:             arith.maximumf
 // CHECK:           scf.for
 // CHECK:             math.exp
+// CHECK:             tile.store
 // CHECK:           scf.for
+// CHECK-NOT:         math.exp
 // CHECK:             tile.store
 func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
   %y = fused.softmax "Across"(%x) {axis = 0 : i64} : (tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
@@ -95,7 +102,9 @@ func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
 // -----
 // A row is written in the last pass, each element after it was read: what is read at that element alone may be overwritten,
 // a row of factors may not, nor what is read at another element of the row.
+// What the epilogue reads may be the result's memory, so nothing waits there.
 // CHECK-LABEL: tile.kernel @Scaled(
+// CHECK-COUNT-2: math.exp
 // CHECK:         tile.launch @Scaled {{.*}} inplace [1]
 func.func @main(%r: tensor<40xf32>, %x: tensor<6x40xf32>, %m: tensor<6x40xf32>) -> tensor<6x40xf32> {
   %y = fused.softmax "Scaled"(%r, %x, %m) {axis = 1 : i64} : (tensor<40xf32>, tensor<6x40xf32>, tensor<6x40xf32>) -> tensor<6x40xf32> prologue(%i: index, %j: index, %f: tensor<40xf32>, %t: tensor<6x40xf32>, %u: tensor<6x40xf32>) {
@@ -119,6 +128,22 @@ func.func @main(%r: tensor<40xf32>, %x: tensor<6x40xf32>, %m: tensor<6x40xf32>) 
 // CHECK:         tile.launch @Narrow {{.*}} inplace []
 func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf16> {
   %y = fused.norm "Narrow"(%x) {axis = 1 : i64, epsilon = 0.00001 : f64, kind = "layer"} : (tensor<6x40xf32>) -> tensor<6x40xf16> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
+    %v = fused.load %t[%i, %j] : tensor<6x40xf32>
+    fused.yield %v : f32
+  } epilogue(%i: index, %j: index, %s: f32, %t: tensor<6x40xf32>) {
+    %v = arith.truncf %s : f32 to f16
+    fused.yield %v : f16
+  }
+  func.return %y : tensor<6x40xf16>
+}
+
+// -----
+// A result of f16 would round what waits in it, so that the exponentials are computed again.
+// CHECK-LABEL: tile.kernel @NarrowSoftmax(
+// CHECK-COUNT-2: math.exp
+// CHECK:         tile.launch @NarrowSoftmax
+func.func @main(%x: tensor<6x40xf32>) -> tensor<6x40xf16> {
+  %y = fused.softmax "NarrowSoftmax"(%x) {axis = 1 : i64} : (tensor<6x40xf32>) -> tensor<6x40xf16> prologue(%i: index, %j: index, %t: tensor<6x40xf32>) {
     %v = fused.load %t[%i, %j] : tensor<6x40xf32>
     fused.yield %v : f32
   } epilogue(%i: index, %j: index, %s: f32, %t: tensor<6x40xf32>) {
