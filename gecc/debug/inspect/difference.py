@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 
 from gecc.om.reader import read
 from gecc.om.records import OmModel
+from gecc.plain import printable
 
 _FIGURES = (
     "name",
@@ -27,7 +28,7 @@ _FIGURES = (
 def differences(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> list[str]:
     """A line for each difference, none for equal files. Raises OmError for a file that is damaged."""
     one, two = read(a, verify="full"), read(b, verify="full")
-    return list(_differences(one, two))
+    return [printable(line, keep="") for line in _differences(one, two)]
 
 
 def _differences(one: OmModel, two: OmModel) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from gecc.errors import CliError, UnsupportedError
 from gecc.om.records import KernelTask, OmModel
+from gecc.plain import printable
 from gecc.target import load
 
 
@@ -19,7 +20,7 @@ def disassembly(model: OmModel, ir: Mapping[str, str] | None = None) -> str:
     Raises CliError when the disassembler is not installed, UnsupportedError for a machine it does not know.
     """
     decode = None if model.portable else _decoder(model.target)
-    return "\n".join(line for part in _kernels(model, ir or {}, decode) for line in part) + "\n"
+    return "\n".join(printable(line, keep="\t") for part in _kernels(model, ir or {}, decode) for line in part) + "\n"
 
 
 def _kernels(model: OmModel, ir: Mapping[str, str], decode: Any) -> Iterator[list[str]]:
