@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from gecc.plain import printable, shortened
+
 
 class GeccError(Exception):
     """Base of all errors raised on purpose.
 
     `where` names the place (an ONNX node, an operation, a file and offset) and `hint` says what to do.
     """
+
+    _lines = True
+    """Whether a message may have lines. One that quotes a stranger's file may not: the file would write lines of its own."""
 
     def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
         self.message = message
@@ -19,13 +24,13 @@ class GeccError(Exception):
         return self.render()
 
     def render(self) -> str:
-        """The message with its place and hint, one per line."""
-        lines = [self.message]
+        """The message with its place and hint, one per line, fit for a terminal whatever names are in it."""
+        lines = printable(self.message).split("\n") if self._lines else [printable(self.message, keep="")]
         if self.where:
-            lines.append(f"  in {self.where}")
+            lines.append(f"  in {printable(self.where, keep='')}")
         if self.hint:
-            lines.append(f"  hint: {self.hint}")
-        return "\n".join(lines)
+            lines.append(f"  hint: {printable(self.hint)}")
+        return "\n".join(map(shortened, lines))
 
 
 class InvalidModelError(GeccError):
@@ -58,6 +63,8 @@ class CodegenError(GeccError):
 
 class OmError(GeccError):
     """An om file is damaged, of another version, or for another machine."""
+
+    _lines = False
 
 
 class InputError(GeccError):

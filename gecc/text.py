@@ -62,11 +62,12 @@ def attach_weights(ctx: Context, module: ModuleOp, folder: Path) -> None:
     named = module.attributes.get(SIDE_FILE)
     if named is None:
         return
-    if not isinstance(named, StringAttr) or PurePath(named.data).name != named.data or named.data in ("", ".."):
+    name = named.data if isinstance(named, StringAttr) else ""
+    if PurePath(name).name != name or name in ("", "..") or not name.isprintable():
         raise WeightError(f"module attribute {SIDE_FILE} is {named}, expected the name of a file in the same folder")
     from gecc.weights.store import store_of
 
-    store_of(ctx).attach(folder / named.data)
+    store_of(ctx).attach(folder / name)
 
 
 def save_weights(ctx: Context, modules: Sequence[ModuleOp], text_path: Path) -> Path | None:

@@ -99,7 +99,7 @@ def read_onnx(
 
 def read_text(ctx: Context, path: str) -> ModuleOp:
     """Parse and verify a module, its weights from the side file. Raises InvalidModelError when it cannot be read."""
-    from gecc.parser import TextParser
+    from gecc.parser import TextParser, in_words
     from gecc.text import attach_weights
     from gecc.verify import verify_module
 
@@ -111,7 +111,8 @@ def read_text(ctx: Context, path: str) -> ModuleOp:
         raise InvalidModelError(f"not text in UTF-8: {error.reason} at byte {error.start}", where=path) from error
     module = TextParser(ctx, text, path).parse_module()
     attach_weights(ctx, module, Path(path).absolute().parent)
-    verify_module(module)
+    with in_words(path):
+        verify_module(module)
     return module
 
 

@@ -16,6 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from gecc.errors import CliError
+from gecc.plain import printable
 from gecc.tools.cli import (
     FAILED,
     add_compile_options,
@@ -203,7 +204,7 @@ def _feeds(args: argparse.Namespace, executor: Executor, original: str | None) -
         shapes = {io.name: io.shape for io in inputs if io.slot < 0}
         drawn = random_of_onnx(original, shapes, args.seed, input_values(args))
     if args.input:
-        print(f"random: {', '.join(io.name for io in missing)}")
+        print(printable(f"random: {', '.join(io.name for io in missing)}", keep=""))
     return feeds | {io.name: drawn[io.name] for io in missing}
 
 
@@ -262,6 +263,7 @@ def _print_outputs(results: dict[str, Any], bf16: Container[str]) -> None:
     import numpy as np
 
     for name, array in results.items():
+        name = printable(name, keep="")
         if not isinstance(array, np.ndarray):
             size = f" of {len(array)}" if isinstance(array, list | dict) else ""
             print(f"{name}: {'nothing' if array is None else type(array).__name__}{size}")

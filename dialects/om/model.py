@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, UnitAttr, i64
 from xdsl.ir import Operation, Region, SSAValue
@@ -30,6 +30,13 @@ ORDER: tuple[tuple[type[Operation], ...], ...] = (
     (TaskOp, EventRecordOp, EventWaitOp),
 )
 """The sections of a model's body, in order."""
+
+
+class _Sources(dict[SSAValue, Source]):
+    """Who makes a value. Asked before all else is verified, so a value may be nobody's."""
+
+    def __missing__(self, value: SSAValue) -> NoReturn:
+        raise VerifyException(f"om.model: uses a value of type {value.type} that no operation before makes")
 
 
 @irdl_op_definition
@@ -96,7 +103,8 @@ class ModelOp(IRDLOperation):
             if at is None:
                 raise VerifyException(f"om.model: holds '{op.name}', expected only operations of the om dialect")
             if at < section:
-                raise VerifyException(f"om.model: '{op.name}' comes after '{ORDER[section][0].name}', expected before")
+                later = "the first task" if section == len(ORDER) - 1 else f"'{ORDER[section][0].name}'"
+                raise VerifyException(f"om.model: '{op.name}' comes after {later}, expected before")
             section = at
         self._verify_events()
         # Imported here: only the verification of an om needs it.
@@ -141,7 +149,7 @@ class ModelOp(IRDLOperation):
 
     def records(self) -> OmModel:
         """The model without bytes: its weights and its blob are empty. Raises VerifyException for odd attributes."""
-        sources: dict[SSAValue, Source] = {}
+        sources = _Sources()
         for i, op in enumerate(self.all(InputOp)):
             sources[op.result] = Source("input", i)
         entries = []

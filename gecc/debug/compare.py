@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gecc.errors import InputError
+from gecc.plain import printable
 
 STRINGS = "OUST"
 """Kinds of numpy that hold strings."""
@@ -124,8 +125,21 @@ def _text(value: Any) -> Any:
     return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
+MOST_CELL = 120
+"""Most characters of a cell."""
+
+
+def _cell(text: str, most: int) -> str:
+    return printable(text if len(text) <= most else f"{text[: most - 2]}..", keep="")
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lines of aligned columns: the first to the left, the last as it is, the others to the right."""
+    """Lines of aligned columns: the first to the left, the last as it is, the others to the right.
+
+    Cells are cut at `MOST_CELL` characters, or one long name would widen every line, and the last at ten times as many;
+    what does not print is escaped.
+    """
+    rows = [[*(_cell(cell, MOST_CELL) for cell in row[:-1]), _cell(row[-1], 10 * MOST_CELL)] for row in rows]
     widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
     last = len(header) - 1
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gecc.errors import OmError
-from gecc.om.records import ITEMSIZE, AttrValue
+from gecc.om.records import ITEMSIZE, MAX_RANK, AttrValue
 
 KEY = "fixed_inputs"
 """Attribute of the model: a line of JSON for each input."""
@@ -60,8 +61,18 @@ def _parsed(line: object) -> FixedInput:
         data = bytes.fromhex(fields["data"]) if "data" in fields else None
         found = FixedInput(name, dtype, tuple(shape), digest, data)
         if all(isinstance(x, str) for x in (name, dtype, digest)) and dtype in ITEMSIZE:
-            if all(isinstance(n, int) and n >= 0 for n in found.shape):
+            if all(type(n) is int and n >= 0 for n in found.shape) and _agrees(found):
                 return found
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         pass
     raise OmError(f"attribute {KEY} holds {line!r}, expected a fixed input")
+
+
+def _agrees(value: FixedInput) -> bool:
+    """Whether the bytes that stand there are those of the shape and of the digest."""
+    if value.data is None:
+        return True
+    if len(value.data) > SHOWN_BYTES or len(value.shape) > MAX_RANK:
+        return False
+    size = math.prod(value.shape) * ITEMSIZE[value.dtype]
+    return len(value.data) == size and hashlib.sha256(value.data).hexdigest() == value.sha256

@@ -43,6 +43,9 @@ ITEMSIZE: dict[str, int] = {
 }  # fmt: skip
 """Bytes of one element of each element type."""
 
+MAX_RANK = 32
+"""Most dimensions of an array: what every numpy can hold."""
+
 INT64 = range(-(1 << 63), 1 << 63)
 """What an integer attribute or parameter can be."""
 

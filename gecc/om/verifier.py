@@ -12,9 +12,11 @@ from typing import NoReturn
 
 from gecc.errors import OmError
 from gecc.om.gears import GEAR, check_table, in_gear, regions
+from gecc.om.phases import check_phase
 from gecc.om.records import (
     INT64,
     ITEMSIZE,
+    MAX_RANK,
     RESERVED_TYPES,
     SWITCH_SIZES,
     WEIGHT_ALIGNMENT,
@@ -23,6 +25,7 @@ from gecc.om.records import (
     HostTensor,
     HostValue,
     IoDesc,
+    KernelEntry,
     KernelTask,
     LabelTask,
     OmModel,
@@ -73,8 +76,9 @@ class _Verifier:
         self.rooms: dict[tuple[Space, int], int] = {}
         """Bytes of each input and output: of its greatest gear, or of the gear whose tasks are looked at."""
 
-    def fail(self, message: str, place: str = "") -> NoReturn:
-        raise OmError(message, where=f"{self.where}, {place}" if place else self.where)
+    def fail(self, message: str, place: str = "", part: str = "") -> NoReturn:
+        """`part` of `place` is wrong. Put together here alone: a file's names may be long, and its lists as well."""
+        raise OmError(message, where=", ".join(text for text in (self.where, place, part) if text))
 
     def run(self) -> None:
         self.figures()
@@ -88,18 +92,24 @@ class _Verifier:
         if not 0 <= value <= MAX_BYTES:
             self.fail(f"{what} is {value}, expected 0 to {MAX_BYTES}", place)
 
-    def array(self, dtype: str, shape: Sequence[int], place: str) -> int:
-        """Bytes of a dense array; its type must be known and its size sane."""
+    def array(self, dtype: str, shape: Sequence[int], place: str, part: str = "") -> int:
+        """Bytes of a dense array; its type must be known, its rank and its size sane.
+
+        Extents count even beside one of 0: numpy multiplies them all the same.
+        """
         if dtype not in ITEMSIZE:
-            self.fail(f"element type is '{dtype}', expected one of {', '.join(ITEMSIZE)}", place)
+            self.fail(f"element type is '{dtype}', expected one of {', '.join(ITEMSIZE)}", place, part)
+        if len(shape) > MAX_RANK:
+            self.fail(f"the shape has {len(shape)} dimensions, expected at most {MAX_RANK}", place, part)
         size = ITEMSIZE[dtype]
         for dim in shape:
             if dim < 0:
-                self.fail(f"shape is {list(shape)}, expected extents of at least 0", place)
-            size *= dim
-        if size > MAX_BYTES:
-            self.fail(f"shape {list(shape)} of {dtype} needs {size} bytes, expected at most {MAX_BYTES}", place)
-        return size
+                self.fail(f"shape is {list(shape)}, expected extents of at least 0", place, part)
+            size *= dim or 1
+            if size > MAX_BYTES:
+                found = f"shape {list(shape)} of {dtype} needs {size} bytes or more"
+                self.fail(f"{found}, expected at most {MAX_BYTES}", place, part)
+        return 0 if 0 in shape else size
 
     def unique(self, names: Iterable[str], what: str) -> None:
         seen: dict[str, int] = {}
@@ -134,11 +144,11 @@ class _Verifier:
             self.fail(f"shape is {list(io.shape)}, expected extents from -1", place)
         self.object(io.slot, io.dtype, place)
 
-    def object(self, slot: int, kind: str, place: str) -> None:
+    def object(self, slot: int, kind: str, place: str, part: str = "") -> None:
         if not 0 <= slot < self.model.slots:
-            self.fail(f"is in slot {slot}, expected one of the {self.model.slots}", place)
+            self.fail(f"is in slot {slot}, expected one of the {self.model.slots}", place, part)
         if not is_object(kind):
-            self.fail(f"the type of an object is '{kind}', expected an ONNX type such as 'tensor(string)'", place)
+            self.fail(f"the type of an object is '{kind}', expected an ONNX type such as 'tensor(string)'", place, part)
 
     def weights(self) -> None:
         weights = self.model.weights
@@ -164,6 +174,8 @@ class _Verifier:
     def kernels(self) -> None:
         size = self.blob_size
         before = (-1, "")
+        end = 0
+        last: KernelEntry | None = None
         for i, k in enumerate(self.model.kernels):
             place = f"kernel {i} '{k.name}'"
             if not 0 <= k.offset < size or not 0 < k.size <= size - k.offset:
@@ -173,7 +185,11 @@ class _Verifier:
                 self.fail(
                     f"comes at {k.offset} after '{before[1]}' at {before[0]}, expected order by offset, name", place
                 )
-            before = (k.offset, k.name)
+            # Else a small blob would be many great kernels. Code may have several names.
+            same = not self.model.portable and last is not None and (k.offset, k.size) == (last.offset, last.size)
+            if k.offset < end and not same:
+                self.fail(f"starts at {k.offset} of the blob, expected at least {end}, the end of '{before[1]}'", place)
+            before, end, last = (k.offset, k.name), k.offset + k.size, k
         self.unique((k.name for k in self.model.kernels), "kernels")
         if self.model.portable and self.model.dispatcher:
             self.fail(f"the dispatcher is '{self.model.dispatcher}', expected none among portable kernels")
@@ -216,32 +232,32 @@ class _Verifier:
                         f"result {o} is {desc.dtype} {list(desc.shape)}, expected a known type, dims from -1", place
                     )
                 if desc.place is not None:
-                    self.operand(desc.place, f"{place}, result {o}")
+                    self.operand(desc.place, place, f"result {o}")
 
     def take_rooms(self, inputs: Sequence[IoDesc], outputs: Sequence[IoDesc]) -> None:
         """From here on operands are held against these inputs and outputs."""
         self.rooms = {(Space.INPUT, i): io.nbytes for i, io in enumerate(inputs)}
         self.rooms.update(((Space.OUTPUT, i), io.nbytes) for i, io in enumerate(outputs))
 
-    def space_size(self, operand: Operand, place: str) -> int:
+    def space_size(self, operand: Operand, place: str, part: str) -> int:
         """Bytes of the space an operand lies in."""
         model = self.model
         if operand.space in (Space.INPUT, Space.OUTPUT):
             descs = model.inputs if operand.space == Space.INPUT else model.outputs
             if not 0 <= operand.index < len(descs):
-                self.fail(f"is in {operand.space.name} {operand.index}, the model has {len(descs)}", place)
+                self.fail(f"is in {operand.space.name} {operand.index}, the model has {len(descs)}", place, part)
             return self.rooms[operand.space, operand.index]
         if operand.index:
-            self.fail(f"has index {operand.index} in {operand.space.name}, expected 0", place)
+            self.fail(f"has index {operand.index} in {operand.space.name}, expected 0", place, part)
         if operand.space == Space.GEAR:
-            self.fail("is in GEAR, which only the first task of a model with gears looks at", place)
+            self.fail("is in GEAR, which only the first task of a model with gears looks at", place, part)
         return model.arena_bytes if operand.space == Space.ARENA else model.weights.size
 
-    def operand(self, operand: Operand, place: str) -> None:
-        room = self.space_size(operand, place)
+    def operand(self, operand: Operand, place: str, part: str) -> None:
+        room = self.space_size(operand, place, part)
         if not 0 <= operand.offset <= room or not 0 <= operand.size <= room - operand.offset:
             name = operand.space.name + (f" {operand.index}" if operand.index else "")
-            self.fail(f"{operand.size} bytes at {operand.offset} do not fit the {room} of {name}", place)
+            self.fail(f"{operand.size} bytes at {operand.offset} do not fit the {room} of {name}", place, part)
 
     def tasks(self) -> None:
         """Phases, and what each task names and touches."""
@@ -278,10 +294,21 @@ class _Verifier:
                 case _:
                     pass
             if task.phase != phase:
-                self.phase(start, i)
+                check_phase(self.model.tasks, start, i, self.fail)
                 phase, start = task.phase, i
             alone = not isinstance(task, KernelTask)
-        self.phase(start, len(self.model.tasks))
+        check_phase(self.model.tasks, start, len(self.model.tasks), self.fail)
+        self.programs()
+
+    def programs(self) -> None:
+        """Calls share a program or have programs apart, so that all of them take no more than there is of weights."""
+        calls = {task.program: i for i, task in enumerate(self.model.tasks) if isinstance(task, HostTask)}
+        end = 0
+        for program, i in sorted(calls.items(), key=lambda call: (call[0].offset, call[0].size)):
+            if program.offset < end:
+                message = f"the program is at {program.offset}, expected at least {end}, the end of another call's"
+                self.fail(message, f"task {i} '{self.model.tasks[i].label}'")
+            end = program.offset + program.size
 
     def labels(self) -> set[int]:
         """The numbers of the labels, each set once."""
@@ -302,7 +329,7 @@ class _Verifier:
         if not 0 <= task.n_outs <= len(task.operands):
             self.fail(f"n_outs is {task.n_outs}, expected 0 to {len(task.operands)}, the operands", place)
         for o, operand in enumerate(task.operands):
-            self.operand(operand, f"{place}, operand {o}")
+            self.operand(operand, place, f"operand {o}")
         for o, operand in enumerate(task.outs, start=len(task.operands) - task.n_outs):
             self.writable(operand, o, place)
         for p, param in enumerate(task.params):
@@ -315,7 +342,7 @@ class _Verifier:
 
     def switch(self, task: SwitchTask, labels: set[int], place: str, *, chooses_gear: bool) -> None:
         if task.index != GEAR or not chooses_gear:
-            self.operand(task.index, f"{place}, index")
+            self.operand(task.index, place, "index")
         if task.index.size not in SWITCH_SIZES:
             self.fail(f"the index has {task.index.size} bytes, expected one of {SWITCH_SIZES}", place)
         if not task.targets:
@@ -325,76 +352,22 @@ class _Verifier:
                 self.fail(f"jumps to label {target}, which no task sets", place)
 
     def host_call(self, task: HostTask, place: str) -> None:
-        self.operand(task.program, f"{place}, program")
+        self.operand(task.program, place, "program")
         if task.program.space != Space.WEIGHTS or not task.program.size:
             found = f"{task.program.size} bytes in {task.program.space.name}"
             self.fail(f"the program is {found}, expected some in WEIGHTS", place)
         for number, value in enumerate((*task.ins, *task.outs)):
-            self.host_value(value, f"{place}, value {number}")
+            self.host_value(value, place, f"value {number}")
         for number, value in enumerate(task.outs, start=len(task.ins)):
             if isinstance(value, HostTensor):
                 self.writable(value.place, number, place)
 
-    def host_value(self, value: HostValue, place: str) -> None:
+    def host_value(self, value: HostValue, place: str, part: str) -> None:
         if isinstance(value, HostTensor):
-            self.operand(value.place, place)
-            size = self.array(value.dtype, value.shape, place)
+            self.operand(value.place, place, part)
+            size = self.array(value.dtype, value.shape, place, part)
             if value.place.size != size:
                 shape = f"{list(value.shape)} of {value.dtype}"
-                self.fail(f"has {value.place.size} bytes, expected {size} for shape {shape}", place)
+                self.fail(f"has {value.place.size} bytes, expected {size} for shape {shape}", place, part)
         else:
-            self.object(value.slot, value.type, place)
-
-    def phase(self, start: int, stop: int) -> None:
-        """Tasks of one phase run at once, so none may write bytes that another touches."""
-        if stop - start < 2:
-            return
-        spans: dict[tuple[Space, int], list[tuple[int, int, int, bool]]] = {}
-        for i in range(start, stop):
-            task = self.model.tasks[i]
-            assert isinstance(task, KernelTask)
-            n_ins = len(task.operands) - task.n_outs
-            for o, operand in enumerate(task.operands):
-                if operand.size and operand.space in (Space.ARENA, Space.OUTPUT):
-                    span = (operand.offset, operand.offset + operand.size, i, o >= n_ins)
-                    spans.setdefault((operand.space, operand.index), []).append(span)
-        for (space, index), found in spans.items():
-            found.sort()
-            # The two furthest ends of earlier spans, of two different tasks: enough to see any clash with one of another
-            # task. Once among all spans (for writes), once among writes (for reads).
-            ends = {False: _Furthest(), True: _Furthest()}
-            for at, end, i, written in found:
-                other = ends[not written].clash(at, i)
-                if other is not None:
-                    name = space.name + (f" {index}" if index else "")
-                    self.fail(
-                        f"tasks {min(i, other)} and {max(i, other)} of phase {self.model.tasks[i].phase} both touch"
-                        f" {name} from {at} on, and one writes",
-                        f"task {i} '{self.model.tasks[i].label}'",
-                    )
-                ends[False].add(end, i)
-                if written:
-                    ends[True].add(end, i)
-
-
-class _Furthest:
-    """The furthest end seen, and the furthest of any other task."""
-
-    def __init__(self) -> None:
-        self.first = (0, -1)
-        self.second = (0, -1)
-
-    def add(self, end: int, task: int) -> None:
-        if task == self.first[1]:
-            self.first = max(self.first, (end, task))
-        elif end > self.first[0]:
-            self.first, self.second = (end, task), self.first
-        elif end > self.second[0]:
-            self.second = (end, task)
-
-    def clash(self, at: int, task: int) -> int | None:
-        """A task other than `task` with an end beyond `at`."""
-        for end, other in (self.first, self.second):
-            if other not in (task, -1) and end > at:
-                return other
-        return None
+            self.object(value.slot, value.type, place, part)

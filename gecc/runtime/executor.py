@@ -34,7 +34,15 @@ from gecc.runtime.pages import Pages, round_up
 from gecc.runtime.poison import Poison
 from gecc.runtime.profile import Profile, Stats, task_times
 from gecc.runtime.resident import Resident
-from gecc.runtime.runnable import SUPPORTED_ABIS, CompileKernels, check_runnable, kernel_error, native, ranks_for
+from gecc.runtime.runnable import (
+    SUPPORTED_ABIS,
+    CompileKernels,
+    check_runnable,
+    kernel_error,
+    native,
+    ranks_for,
+    stopped_at,
+)
 from gecc.runtime.table import TaskTable
 
 
@@ -77,7 +85,7 @@ class Executor:
         if model.portable:
             model = native(model, where, compile_kernels)
         self.model = model
-        check_runnable(model, where)
+        check_runnable(model, where, poison=poison)
         self.ranks = 1 if poison else ranks_for(model, threads)
         self.plan = plan(self.ranks, affinity)
         self._owned = ExitStack()
@@ -278,6 +286,7 @@ class Executor:
             at, stop = 0, 0
             while at < count:
                 control[abi.CONTROL_START // 8] = at
+                control[abi.CONTROL_NEXT // 8] = -1
                 if self._poison is None:
                     stop = count
                     self._enter()
@@ -302,6 +311,8 @@ class Executor:
 
     def _call(self, task: int, memory: Memory, objects: list[Any]) -> None:
         """A host call; in a profiled run with its times noted, as native code notes those of its tasks."""
+        if task not in self._programs:  # the code is of another ABI than the file says
+            raise stopped_at(self.model, task)
         if self._stamps is None:
             return self._programs[task].run(memory, objects)
         noted = self._stamps[0, task]

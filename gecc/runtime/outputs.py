@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gecc.errors import InputError
+from gecc.errors import GeccError, InputError
 from gecc.om.records import IoDesc
 from gecc.runtime.inputs import NUMPY_DTYPES, bits_of, type_of_bits
 
@@ -26,8 +26,8 @@ class Results:
         self._types = [(io.shape, NUMPY_DTYPES[io.dtype]) if io.slot < 0 else None for io in outputs]
 
     def make(self) -> list[Any]:
-        """New arrays in order; None for an object, which the host engine makes."""
-        return [np.empty(*kind) if kind is not None else None for kind in self._types]
+        """New arrays in order; None for an object, which the host engine makes. Raises GeccError for want of memory."""
+        return [_new(kind) for kind in self._types]
 
     def take(self, given: Outputs, inputs: Sequence[Any]) -> list[Any]:
         """The caller's arrays in order, as their bits where numpy has no such type, and new ones where there is none.
@@ -40,24 +40,32 @@ class Results:
             raise InputError(f"wrong outputs: found {type(given).__name__}, expected a mapping from names to arrays")
         known = {io.name: io for io in self._outputs}
         problems = [f"'{name}' is not an output of the model" for name in given if name not in known]
-        results = self.make()
-        for i, io in enumerate(self._outputs):
+        mine: list[tuple[str, NDArray]] = []
+        results: list[Any] = []
+        for io, new in zip(self._outputs, self._types, strict=True):
             if io.name not in given:
-                continue
-            found = _problem(given[io.name], io, self._kinds[io.name])
-            if found:
+                results.append(_new(new))
+            elif found := _problem(given[io.name], io, self._kinds[io.name]):
                 problems.append(f"'{io.name}' {found}")
-                continue
-            results[i] = bits_of(given[io.name], self._kinds[io.name], NUMPY_DTYPES[io.dtype])
-        mine = [(io.name, results[i]) for i, io in enumerate(self._outputs) if io.name in given and io.slot < 0]
+            else:
+                results.append(bits_of(given[io.name], self._kinds[io.name], NUMPY_DTYPES[io.dtype]))
+                mine.append((io.name, results[-1]))
         others = [("an input", array) for array in inputs if isinstance(array, np.ndarray)]
         for i, (name, array) in enumerate(mine):
             for other, memory in (*others, *((f"'{n}'", a) for n, a in mine[:i])):
-                if isinstance(array, np.ndarray) and np.may_share_memory(array, memory):
+                if np.may_share_memory(array, memory):
                     problems.append(f"'{name}' shares memory with {other}")
         if problems:
             raise InputError("wrong outputs: " + "; ".join(problems))
         return results
+
+
+def _new(kind: tuple[tuple[int, ...], np.dtype] | None) -> NDArray | None:
+    """A new array; None for an object. A file may ask for any size, so want of memory is an error in words."""
+    try:
+        return np.empty(*kind) if kind is not None else None
+    except MemoryError as error:
+        raise GeccError(f"cannot get the memory for a result: {error}", hint="give an array by outputs=") from None
 
 
 def _problem(array: object, io: IoDesc, kind: str | None) -> str | None:

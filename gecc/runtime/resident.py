@@ -9,7 +9,7 @@ import numpy as np
 from gecc.om.records import OmModel
 from gecc.runtime import abi
 from gecc.runtime.blob import Code
-from gecc.runtime.host import HostProgram
+from gecc.runtime.host import HostProgram, Programs
 from gecc.runtime.inputs import address_of
 from gecc.runtime.pages import Pages
 from gecc.runtime.schedule import host_calls
@@ -76,7 +76,5 @@ class Resident:
 def _programs(model: OmModel) -> dict[int, HostProgram]:
     calls = list(host_calls(model.tasks))
     weights = model.weights.materialize() if calls else memoryview(b"")
-    return {
-        i: HostProgram(model, i, task, bytes(weights[task.program.offset : task.program.offset + task.program.size]))
-        for i, task in calls
-    }
+    made: Programs = {}
+    return {i: HostProgram(model, i, task, weights, made) for i, task in calls}

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from gecc.errors import InputError, KernelError, OmError, UnsupportedError
 from gecc.om.records import KernelTask, OmModel
-from gecc.om.verifier import check_abi
+from gecc.om.verifier import ABI_OF_JUMPS, check_abi
 from gecc.runtime import abi
 from gecc.runtime.cpus import MAX_RANKS, default_ranks
 from gecc.runtime.schedule import useful_ranks
@@ -34,9 +34,15 @@ def native(model: OmModel, where: str, compile_kernels: CompileKernels | None) -
     return compile_kernels(model, where)
 
 
-def check_runnable(model: OmModel, where: str) -> None:
-    """Refuse, in words, what this machine and this runtime cannot run."""
+def check_runnable(model: OmModel, where: str, *, poison: bool = False) -> None:
+    """Refuse, in words, what this machine and this runtime cannot run, or not with `poison`."""
     check_abi(model.abi, SUPPORTED_ABIS, where)
+    if poison and model.abi < ABI_OF_JUMPS:
+        raise OmError(
+            f"a poisoned run stops at each phase, which code of ABI {model.abi} does not, expected {ABI_OF_JUMPS}",
+            where=where,
+            hint="compile the model again",
+        )
     try:
         target = load_target(model.target)
     except UnsupportedError as error:
@@ -57,6 +63,14 @@ def check_runnable(model: OmModel, where: str) -> None:
     for i, task in enumerate(model.tasks):
         if isinstance(task, KernelTask) and task.kernel in abi.ENTRIES:
             raise OmError(f"task {i} '{task.label}' launches the dispatcher's '{task.kernel}'", where=where)
+
+
+def stopped_at(model: OmModel, task: int) -> OmError:
+    """The error of code that stops where the tasks have no host call, or does not say where it stops."""
+    return OmError(
+        f"the dispatcher stopped at task {task}, which is no host call: its code is not that of ABI {model.abi}",
+        where=f"model '{model.name}'",
+    )
 
 
 def ranks_for(model: OmModel, threads: int | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -42,15 +42,17 @@ def meetings(tasks: Sequence[Task], table: NDArray[np.int64]) -> set[int]:
     of_phase: dict[int, frozenset[int]] = {}
     for task, ranks in zip(tasks, busy, strict=True):
         of_phase[task.phase] = of_phase.get(task.phase, frozenset()) | ranks
-    places = {task.number: i for i, task in enumerate(tasks) if isinstance(task, LabelTask)}
+    following = _following(tasks, of_phase)
     found: set[int] = set()
     for i, task in enumerate(tasks):
         last = i + 1 == len(tasks) or tasks[i + 1].phase != task.phase
         if not isinstance(task, KernelTask) or not last:
             continue
         before = of_phase[task.phase]
-        after = _next(tasks, i + 1, places, of_phase)
-        if not before or after is None or isinstance(after, HostTask):  # the phase before an idle one looked past it
+        if not before or following[i + 1] < 0:  # the phase before an idle one looked past it
+            continue
+        after = tasks[following[i + 1]]
+        if isinstance(after, HostTask):
             continue
         follow = frozenset((0,)) if isinstance(after, SwitchTask) else of_phase[after.phase]
         if len(before | follow) > 1:
@@ -58,19 +60,30 @@ def meetings(tasks: Sequence[Task], table: NDArray[np.int64]) -> set[int]:
     return found
 
 
-def _next(tasks: Sequence[Task], at: int, places: dict[int, int], of_phase: dict[int, frozenset[int]]) -> Task | None:
-    """The kernel with work, switch or host call that is met first from `at` on; None at the end, or in an idle circle."""
-    seen: set[int] = set()
-    while at < len(tasks) and at not in seen:
-        seen.add(at)
-        task = tasks[at]
-        if isinstance(task, GotoTask):
-            at = places[task.target]
-        elif isinstance(task, LabelTask) or (isinstance(task, KernelTask) and not of_phase[task.phase]):
-            at += 1
-        else:
-            return task
-    return None
+def _following(tasks: Sequence[Task], of_phase: Mapping[int, frozenset[int]]) -> list[int]:
+    """For each task, and the end, the kernel with work, switch or host call that is met first from there on.
+
+    -1 when none is: at the end, or in an idle circle. Each task is looked at once, however many lead to it.
+    """
+    places = {task.number: i for i, task in enumerate(tasks) if isinstance(task, LabelTask)}
+    found: list[int | None] = [None] * len(tasks) + [-1]
+    for start in reversed(range(len(tasks))):
+        path: list[int] = []
+        at = start
+        while (met := found[at]) is None:
+            found[at] = -1  # for the while: who comes back here goes in a circle
+            path.append(at)
+            task = tasks[at]
+            if isinstance(task, GotoTask):
+                at = places[task.target]
+            elif isinstance(task, LabelTask) or (isinstance(task, KernelTask) and not of_phase[task.phase]):
+                at += 1
+            else:
+                met = at
+                break
+        for place in path:
+            found[place] = met
+    return [-1 if met is None else met for met in found]
 
 
 def host_calls(tasks: Sequence[Task]) -> Iterator[tuple[int, HostTask]]:

@@ -12,6 +12,7 @@ A digest is the entry's name in the module. For a recipe that is the digest of i
 from __future__ import annotations
 
 import os
+import stat
 import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -58,8 +59,11 @@ def read_side_file(path: Path) -> dict[str, np.ndarray]:
     import numpy as np
 
     try:
-        size = path.stat().st_size
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_open) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise WeightError("expected a regular file of weights", where=str(path))
+            size = status.st_size
             header = file.read(_HEADER.size)
             if len(header) < _HEADER.size or not header.startswith(MAGIC):
                 raise WeightError(
@@ -69,9 +73,9 @@ def read_side_file(path: Path) -> dict[str, np.ndarray]:
             if _HEADER.size + count * _ROW.size > size:
                 raise WeightError(f"{count} entries do not fit a file of {size} bytes", where=str(path))
             table = file.read(count * _ROW.size)
+            mapped = np.memmap(file, np.uint8, "r")
     except OSError as error:
         raise WeightError(f"cannot read the file of weights: {error.strerror}", where=str(path)) from error
-    mapped = np.memmap(path, np.uint8, "r")
     entries: dict[str, np.ndarray] = {}
     for digest, offset, length in _ROW.iter_unpack(table):
         if offset % ALIGNMENT or offset + length > size:
@@ -82,3 +86,8 @@ def read_side_file(path: Path) -> dict[str, np.ndarray]:
             )
         entries[digest.hex()] = mapped[offset : offset + length]
     return entries
+
+
+def _open(path: str, flags: int) -> int:
+    """Text may name anything beside it: a pipe would wait here for who writes to it."""
+    return os.open(path, flags | os.O_NONBLOCK)

@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 
 from gecc.om.reader import read
 from gecc.om.records import OmModel
+from gecc.plain import printable
 
 _FIGURES = (
     "name",
@@ -27,7 +28,7 @@ _FIGURES = (
 def differences(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> list[str]:
     """A line for each difference, none for equal files. Raises OmError for a file that is damaged."""
     one, two = read(a, verify="full"), read(b, verify="full")
-    return list(_differences(one, two))
+    return [printable(line, keep="") for line in _differences(one, two)]
 
 
 def _differences(one: OmModel, two: OmModel) -> Iterator[str]:
@@ -43,7 +44,7 @@ def _differences(one: OmModel, two: OmModel) -> Iterator[str]:
 
 
 def _change(what: str, a: object, b: object) -> Iterator[str]:
-    if a != b:
+    if a != b and repr(a) != repr(b):  # NaN is not NaN
         yield f"{what}: {a} | {b}"
 
 
@@ -92,7 +93,6 @@ def _weights(model: OmModel) -> dict[str, str]:
 def _kernels(model: OmModel) -> dict[str, str]:
     """What each function of the blob is: size and digest of its code. Where it lies does not count."""
     blob = memoryview(model.blob).cast("B")
-    return {
-        k.name: f"{k.size} bytes, sha256 {hashlib.sha256(blob[k.offset : k.offset + k.size]).hexdigest()[:16]}"
-        for k in model.kernels
-    }
+    places = {(k.offset, k.size) for k in model.kernels}  # code may have several names
+    digests = {(at, size): hashlib.sha256(blob[at : at + size]).hexdigest()[:16] for at, size in places}
+    return {k.name: f"{k.size} bytes, sha256 {digests[k.offset, k.size]}" for k in model.kernels}

@@ -10,6 +10,7 @@ from typing import Any
 
 from gecc.errors import CliError, UnsupportedError
 from gecc.om.records import KernelTask, OmModel
+from gecc.plain import printable
 from gecc.target import load
 
 
@@ -19,12 +20,13 @@ def disassembly(model: OmModel, ir: Mapping[str, str] | None = None) -> str:
     Raises CliError when the disassembler is not installed, UnsupportedError for a machine it does not know.
     """
     decode = None if model.portable else _decoder(model.target)
-    return "\n".join(line for part in _kernels(model, ir or {}, decode) for line in part) + "\n"
+    return "\n".join(printable(line, keep="\t") for part in _kernels(model, ir or {}, decode) for line in part) + "\n"
 
 
 def _kernels(model: OmModel, ir: Mapping[str, str], decode: Any) -> Iterator[list[str]]:
     blob = memoryview(model.blob).cast("B")
     uses: dict[str, list[str]] = {}
+    shown: dict[tuple[int, int], str] = {}
     for i, task in enumerate(model.tasks):
         if isinstance(task, KernelTask):
             names = ", ".join(model.nodes[task.op_index].onnx_names)
@@ -33,6 +35,9 @@ def _kernels(model: OmModel, ir: Mapping[str, str], decode: Any) -> Iterator[lis
         lines = [f"{kernel.name}:  ; {kernel.size} bytes at {kernel.offset}", *uses.get(kernel.name, [])]
         if kernel.name in ir:
             lines += [f"; {line}" for line in ir[kernel.name].splitlines()]
+        if (same := shown.setdefault((kernel.offset, kernel.size), kernel.name)) != kernel.name:
+            yield [*lines, f"  ; the code of {same}", ""]
+            continue
         code = bytes(blob[kernel.offset : kernel.offset + kernel.size])
         if decode is None:
             yield [*lines, *code.decode(errors="backslashreplace").splitlines(), ""]

@@ -11,6 +11,7 @@ from gecc.om.gears import arenas, varies
 from gecc.om.graph import COMMAND
 from gecc.om.reader import map_file, read
 from gecc.om.records import IoDesc, OmModel
+from gecc.plain import printable
 
 _TASK_NAMES = {
     "KernelTask": "kernel",
@@ -32,7 +33,7 @@ def info(path: str | os.PathLike[str]) -> str:
 
 
 def _line(name: str, value: object) -> str:
-    return f"{name + ':':<24}{value}"
+    return f"{name + ':':<24}{printable(str(value), keep='')}"
 
 
 def _partition(number: int) -> str:

@@ -27,8 +27,13 @@ def json_form(path: str | os.PathLike[str]) -> str:
 
 
 def json_text(form: Any) -> str:
-    """The text of a file."""
-    return json.dumps(form, indent=1, ensure_ascii=False) + "\n"
+    """The text of a file. In strings, where alone they can be, characters that do not print are escaped as JSON has it."""
+    lines = json.dumps(form, indent=1, ensure_ascii=False).split("\n")
+    return "\n".join(line if line.isprintable() else _escaped(line) for line in lines) + "\n"
+
+
+def _escaped(line: str) -> str:
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 def message_form(message: Message) -> dict[str, Any]:

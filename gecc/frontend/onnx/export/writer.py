@@ -12,10 +12,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects.ge.objects import ObjectType
+from gecc.dialects.om.attrs import ObjectType as OmObjectType
 from gecc.frontend.onnx.data_types import DATA_TYPES
 from gecc.frontend.onnx.kinds import parsed
 from gecc.rewrite import location_names
 from gecc.weights import element_type
+
+MAX_NESTING = 32
+"""Types within one another that a type of an om is shown with."""
 
 
 class Names:
@@ -58,12 +62,26 @@ def value_info(name: str, kind: Attribute, dims: Sequence[str] = ()) -> ValueInf
     """The type of a value; `dims` name its unknown dimensions (`?` names none)."""
     if isinstance(kind, ObjectType):
         return helper.make_value_info(name, parsed(kind.spelled.data))
+    if isinstance(kind, OmObjectType):
+        return _object_info(name, kind.type.data)
     if not isinstance(kind, TensorType | MemRefType):
         raise TypeError(f"expected a tensor or memref, found {kind}")
     shape: list[int | str | None] = [d if d >= 0 else None for d in kind.get_shape()]
     if len(dims) == len(shape):
         shape = [n if d is None and n != "?" else d for d, n in zip(shape, dims, strict=True)]
     return helper.make_tensor_value_info(name, DATA_TYPES[kind.get_element_type()], shape)
+
+
+def _object_info(name: str, spelled: str) -> ValueInfoProto:
+    """The type of an object as an om file spells it, which may be anything: then the value has no type."""
+    try:
+        return (
+            helper.make_value_info(name, parsed(spelled))
+            if spelled.count("(") <= MAX_NESTING
+            else ValueInfoProto(name=name)
+        )
+    except ValueError:
+        return ValueInfoProto(name=name)
 
 
 def tensor_proto(name: str, array: np.ndarray[Any, Any]) -> TensorProto:
