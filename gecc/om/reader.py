@@ -30,6 +30,7 @@ from gecc.om.graph import (
     TARGET,
     WEIGHT_SIZE,
     GraphReader,
+    weights_file,
 )
 from gecc.om.kernel_store import (
     BLOB_ITEM,
@@ -211,8 +212,9 @@ class _Reader:
         if EXTERNAL not in graph.proto.attr:
             return inside
         name = graph.figure_text(EXTERNAL)
-        if inside.nbytes or not is_plain_name(name):
-            found = "and WEIGHTS_DATA" if inside.nbytes else "which is no plain name of a file"
+        # No other file beside the om is read, whose bytes a model could then give as its results.
+        if inside.nbytes or not is_plain_name(name) or name != weights_file(graph.figure_text(DIGEST)):
+            found = "and there is WEIGHTS_DATA" if inside.nbytes else "expected the digest's first half and .weights"
             raise OmError(f"attribute '{EXTERNAL}' is '{name}', {found}", where=graph.where)
         if self.folder is None:
             raise OmError(

@@ -20,7 +20,7 @@ from typing import BinaryIO
 from gecc.errors import OmError
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, header_name, pack_table, table_size
 from gecc.om.digest import file_digest
-from gecc.om.graph import DIGEST, EXTERNAL, encode_graph, first_node_id
+from gecc.om.graph import DIGEST, EXTERNAL, encode_graph, first_node_id, weights_file
 from gecc.om.kernel_store import (
     BLOB_ITEM,
     BOND_ITEM,
@@ -68,7 +68,7 @@ def write(
         return _whole(path, lambda file: _emit(model, file), finish)
     verify(model)
     digest = model.weights.digest()
-    name = f"{digest[:32]}.weights"
+    name = weights_file(digest)
     beside = os.path.join(os.path.dirname(os.path.realpath(path)), name)
     if not _holds(beside, model.weights.size, digest):
         _whole(beside, lambda file: file.writelines(model.weights.stream()))

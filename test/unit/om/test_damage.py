@@ -60,7 +60,7 @@ def edit(kind: PartitionType, change: Callable[[bytes], bytes], data: bytes = DA
     return seal([(t, change(d) if t == kind else d) for t, d in parts_of(data)])
 
 
-def edit_graph(change: Callable[..., object]) -> bytes:
+def edit_graph(change: Callable[..., object], data: bytes = DATA) -> bytes:
     """The file with its ModelDef changed."""
 
     def apply(raw: bytes) -> bytes:
@@ -68,7 +68,7 @@ def edit_graph(change: Callable[..., object]) -> bytes:
         change(proto)
         return proto.SerializeToString(deterministic=True)
 
-    return edit(PartitionType.MODEL_DEF, apply)
+    return edit(PartitionType.MODEL_DEF, apply, data)
 
 
 def edit_tasks(change: Callable[..., object]) -> bytes:
