@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from gecc.errors import CliError
-from gecc.tools.cli import add_compile_options, host, input_shapes, opt_level, positive, run_tool
+from gecc.tools.cli import add_compile_options, host, input_shapes, natural, opt_level, positive, run_tool
 
 EPILOG = """\
 Values are checked first. Then the runtimes take turns, with a pause between them; printed are the median and the
@@ -35,7 +35,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--threads", default="1", metavar="N[,N]", help="numbers of threads, each measured (default: 1)"
     )
     parser.add_argument("--rounds", type=positive, default=12, metavar="N", help="turns of each runtime (default: 12)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random inputs (default: 0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (default: 0)")
     parser.add_argument("--tolerance", type=float, metavar="X", help="difference of values that passes")
     parser.add_argument("--json", action="store_true", help="print JSON, times in seconds")
     add_compile_options(parser)

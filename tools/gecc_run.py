@@ -11,7 +11,7 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -56,7 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-i", "--input", action="append", default=[], metavar="[NAME=]FILE", help="an input, repeatable"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of random inputs (default: 0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of random inputs (default: 0)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the outputs by name to this .npz")
     parser.add_argument("--repeat", type=positive, default=1, metavar="N", help="run N times and print the times")
     parser.add_argument(
@@ -140,7 +140,7 @@ def _run(argv: Sequence[str] | None) -> int:
         write_npz(args.output, results)
         print(f"outputs written to {args.output}")
     else:
-        _print_outputs(results)
+        _print_outputs(results, {io.name for io in executor.outputs if io.dtype == "bf16"})
     if args.compare is None:
         return 0
     assert original is not None
@@ -276,7 +276,8 @@ def _measure(args: argparse.Namespace, executor: Executor, feeds: dict[str, Any]
     return results
 
 
-def _print_outputs(results: dict[str, Any]) -> None:
+def _print_outputs(results: dict[str, Any], bf16: Container[str]) -> None:
+    """Tell of each output. Those of `bf16` are bits, the upper halves of f32."""
     import numpy as np
 
     for name, array in results.items():
@@ -285,9 +286,9 @@ def _print_outputs(results: dict[str, Any]) -> None:
             size = f" of {len(array)}" if isinstance(array, list | dict) else ""
             print(f"{name}: {'nothing' if array is None else type(array).__name__}{size}")
             continue
-        line = f"{name}: {array.dtype}{list(array.shape)}"
+        line = f"{name}: {'bfloat16' if name in bf16 else array.dtype}{list(array.shape)}"
         if array.size and array.dtype.kind not in "OUS":
-            wide = array.astype(np.float64)
+            wide = (array.astype(np.uint32) << 16).view(np.float32) if name in bf16 else array.astype(np.float64)
             line += f" min {wide.min():.6g} mean {wide.mean():.6g} max {wide.max():.6g}"
         print(line)
 

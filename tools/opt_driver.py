@@ -119,6 +119,7 @@ class GeccOpt(xDSLOptMain):
                         continue
                     if extension != "onnx":
                         self._attach_weights(module)
+                    self._check_sizes(module)
                     self.apply_passes(module)
                     modules.append(module)
                 except ParseError as error:
@@ -157,6 +158,14 @@ class GeccOpt(xDSLOptMain):
         from gecc.text import attach_weights
 
         attach_weights(self.ctx, module, Path(self.args.input_file or ".").absolute().parent)
+
+    def _check_sizes(self, module: ModuleOp) -> None:
+        """Whether the sizes of the inputs are known, when passes run that need them. Raises ShapeError naming those open."""
+        if "ge-to-fused" not in (str(step).partition("{")[0] for step in self.passes):
+            return
+        from gecc.frontend.onnx.inputs import require_static
+
+        require_static(module, option="-f 'onnx{{input-shape=\"{}\"}}'")
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline on one module, with the checks that were asked for."""

@@ -20,7 +20,7 @@ from gecc import api
 from gecc.debug.compare import TOLERANCE, Difference, compare
 from gecc.debug.feeds import random_of_onnx
 from gecc.debug.peers import PEERS, Gecc, Runner
-from gecc.errors import GeccError
+from gecc.errors import GeccError, InputError
 from gecc.om.records import KernelForm
 
 SETTLE = 0.03
@@ -78,12 +78,16 @@ def bench(
 ) -> list[Timing]:
     """Compile `model`, check its values against each peer's, and measure all of them at each number of threads.
 
-    Raises WrongValues when an output differs by more than the tolerance.
+    Raises WrongValues when an output differs by more than the tolerance, InputError for inputs that are no numbers.
     """
     settings = settings or Settings()
     compiled = api.compile(
         model, input_shapes=input_shapes, opt_level=opt_level, target=target, host=host, kernels=kernels
     )
+    if objects := [f"'{io.name}' {io.dtype}" for io in compiled.inputs if io.slot >= 0]:
+        raise InputError(
+            f"no random value for {', '.join(objects)}", hint="models of tensors of numbers can be measured"
+        )
     feeds = random_of_onnx(model, {io.name: io.shape for io in compiled.inputs}, settings.seed)
     timings: list[Timing] = []
     for count in threads:

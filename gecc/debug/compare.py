@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from gecc.errors import InputError
 from gecc.plain import printable
+
+STRINGS = "OUST"
+"""Kinds of numpy that hold strings."""
 
 TOLERANCE = 1e-4
 """Greatest error of a float output that passes by default, relative to the output's greatest magnitude."""
@@ -25,7 +28,7 @@ class Difference:
     cosine: of the angle between both, as vectors of their finite elements.
     mismatched: elements that differ in a way no tolerance forgives: unequal integers, or finite against not finite.
     size: number of elements.
-    exact: whether the elements are integers or booleans.
+    exact: whether the elements are integers, booleans or strings.
     shapes: found and expected, when they are not the same.
     """
 
@@ -57,7 +60,11 @@ HEADER = ("output", "max abs", "max rel", "cosine", "verdict")
 
 
 def difference(name: str, found: NDArray[Any], expected: NDArray[Any]) -> Difference:
-    """Compare two arrays. NaN equals NaN, and an infinity the same infinity."""
+    """Compare two arrays. NaN equals NaN, and an infinity the same infinity; strings are equal in whatever form."""
+    if found.dtype.kind in STRINGS and expected.dtype.kind in STRINGS and found.shape == expected.shape:
+        pairs = zip(found.reshape(-1).tolist(), expected.reshape(-1).tolist(), strict=True)
+        wrong = sum(_text(one) != _text(other) for one, other in pairs)
+        return Difference(name, 0.0, 0.0, 1.0, wrong, expected.size, exact=True)
     exact = expected.dtype.kind in "biu"
     if found.shape != expected.shape or found.dtype.kind != expected.dtype.kind:
         shapes = (f"{found.dtype}{list(found.shape)}", f"{expected.dtype}{list(expected.shape)}")
@@ -78,11 +85,44 @@ def _cosine(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     return float(x @ y) / length if length else float(np.array_equal(x, y))
 
 
-def compare(found: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]]) -> list[Difference]:
-    """Compare outputs by name, in the order of `expected`. Raises InputError when the names are not the same."""
+def compare(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[Difference]:
+    """Compare outputs by name, in the order of `expected`: arrays, and sequences and maps of them part by part.
+
+    Raises InputError when the names are not the same.
+    """
     if set(found) != set(expected):
         raise InputError(f"found the outputs {sorted(found)}, expected {sorted(expected)}")
-    return [difference(name, found[name], reference) for name, reference in expected.items()]
+    return [part for name, reference in expected.items() for part in _parts(name, found[name], reference)]
+
+
+def _parts(name: str, found: Any, expected: Any) -> Iterator[Difference]:
+    if isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
+        for i, (one, other) in enumerate(zip(found, expected, strict=True)):
+            yield from _parts(f"{name}[{i}]", one, other)
+    elif isinstance(expected, dict) and isinstance(found, dict) and found.keys() == expected.keys():
+        for key, reference in expected.items():
+            yield from _parts(f"{name}[{key!r}]", found[key], reference)
+    elif expected is None and found is None:
+        yield Difference(name, 0.0, 0.0, 1.0, 0, 0, exact=True)
+    elif any(value is None or isinstance(value, list | dict) for value in (found, expected)):
+        kinds = (_spelled(found), _spelled(expected))
+        yield Difference(name, np.inf, np.inf, 0.0, 1, 1, exact=True, shapes=kinds)
+    else:
+        yield difference(name, np.asarray(found), np.asarray(expected))
+
+
+def _spelled(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return f"a map of {', '.join(map(repr, value))}"
+    return f"{np.asarray(value).dtype}{list(np.shape(value))}"
+
+
+def _text(value: Any) -> Any:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
 MOST_CELL = 120

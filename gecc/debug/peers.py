@@ -73,6 +73,11 @@ def _package(name: str) -> Any:
         raise CliError(f"the package {name} cannot be imported: {error}", hint=f"pip install {name}") from error
 
 
+def _plain(result: Any) -> Any:
+    """A result with numbers as arrays; sequences, maps and what is missing stay."""
+    return result if result is None or isinstance(result, list | dict) else np.asarray(result)
+
+
 class OnnxRuntime:
     """ONNX Runtime on the CPU, all optimisations on."""
 
@@ -92,7 +97,7 @@ class OnnxRuntime:
         """Outputs by name."""
         with _refusals(self.name):
             results = self.session.run(None, dict(feeds))
-        return dict(zip(self.outputs, map(np.asarray, results), strict=True))
+        return {name: _plain(result) for name, result in zip(self.outputs, results, strict=True)}
 
     def close(self) -> None:
         """Drop the session."""

@@ -261,6 +261,7 @@ class Executor:
                 affinity=self._affinity if affinity is None else affinity,
                 verified=True,
                 resident=self._resident,
+                poison=self._poison is not None,
             )
 
     def _is_closed(self) -> GeccError:

@@ -39,7 +39,7 @@ def input_shapes(command: Command, model: OnnxModel) -> dict[str, tuple[int, ...
 def parse_shapes(text: str, model: OnnxModel) -> dict[str, tuple[int, ...]]:
     """The shapes in `name:1,3,224,224;other:2,4` for a model, with -1 for what is left open; `name:` is a scalar.
 
-    Raises CliError for another syntax, and for names that are no inputs.
+    Raises CliError for another syntax, names that are no inputs, and shapes of another rank.
     """
     from gecc.frontend.onnx.inputs import split_shapes
 
@@ -69,6 +69,11 @@ def parse_shapes(text: str, model: OnnxModel) -> dict[str, tuple[int, ...]]:
                 f"E10001: --input_shape names '{name}', which is no input of '{model.name}'",
                 hint=f"its inputs are {_spelled(model)}" + (f"; did you mean '{close[0]}'?" if close else ""),
             )
+    for shape in declared(model):
+        dims = shapes.get(shape.name, shape.dims)
+        if len(dims) != len(shape.dims):
+            part = f"{shape.name}:{','.join(map(str, dims))}"
+            raise _malformed(part, f"{len(dims)} sizes for a rank of {len(shape.dims)}", model)
     return shapes
 
 

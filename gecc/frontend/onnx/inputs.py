@@ -108,8 +108,8 @@ def split_shapes(text: str) -> Iterator[tuple[str, str, list[str]]]:
         yield part, name.strip(), [f.strip() for f in numbers.split(",")] if numbers.strip() else []
 
 
-def require_static(module: ModuleOp) -> None:
-    """Check that every dimension of every input of `@main`, or of the gears, is known.
+def require_static(module: ModuleOp, *, option: str = "--input-shape '{}'") -> None:
+    """Check that every dimension of every input of `@main`, or of the gears, is known. `option` is what takes shapes.
 
     Raises ShapeError naming each input that has an unknown dimension, and its dimensions.
     """
@@ -119,7 +119,7 @@ def require_static(module: ModuleOp) -> None:
             example = ";".join(f"{name}:{','.join(dims)}" for name, _, dims in _arguments(op) if name)
             raise ShapeError(
                 f"the size of every dimension must be known; unknown in {', '.join(missing)}",
-                hint=f"give input shapes, such as --input-shape '{example}' with numbers in place of names",
+                hint=f"give input shapes, such as {option.format(example)} with numbers in place of names",
             )
 
 

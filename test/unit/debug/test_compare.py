@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,37 @@ def test_table() -> None:
     text = table(HEADER, [difference("long name", Y, Y).row(0.1), difference("y", Y + 1, Y).row(0.1)])
     assert text.splitlines()[0] == "output       max abs    max rel      cosine  verdict"
     assert text.splitlines()[2].endswith("FAIL") and text.splitlines()[1].endswith("ok")
+
+
+def test_strings_are_equal_in_any_form() -> None:
+    words = ["a\u00e9", "b"]
+    forms = [np.array(words), np.array(words, object), np.array([word.encode() for word in words], object)]
+    for found in forms:
+        for expected in forms:
+            assert difference("s", found, expected).within(0.0)
+            wrong = difference(
+                "s", found, np.array(["a\u00e9", "c"], expected.dtype if expected.dtype.kind == "U" else object)
+            )
+            assert (wrong.mismatched, wrong.within(1.0)) == (1, False)
+
+
+def test_sequences_and_maps_are_compared_part_by_part() -> None:
+    found = compare({"q": [Y, {"k": Y, 3: 1.0}], "n": None}, {"q": [Y, {3: 1.0, "k": Y + np.float32(1)}], "n": None})
+    assert [(part.name, part.within(1e-6)) for part in found] == [
+        ("q[0]", True), ("q[1][3]", True), ("q[1]['k']", False), ("n", True),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "said"),
+    [
+        ([Y], [Y, Y], "FAIL: a list of 1, expected a list of 2"),
+        (Y, [Y], r"FAIL: float32\[3\], expected a list of 1"),
+        ({"a": 1}, {"b": 1}, "FAIL: a map of 'a', expected a map of 'b'"),
+        (None, Y, r"FAIL: nothing, expected float32\[3\]"),
+    ],
+)
+def test_other_kinds_differ(found: object, expected: object, said: str) -> None:
+    (part,) = compare({"q": found}, {"q": expected})
+    assert not part.within(np.inf)
+    assert re.fullmatch(said, part.row(1.0)[-1])

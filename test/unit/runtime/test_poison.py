@@ -48,6 +48,13 @@ def run(model: OmModel, x: np.ndarray, *, poison: bool) -> np.ndarray:
         return executor.run([x])["y0"]
 
 
+def test_a_clone_is_poisoned_too(make) -> None:
+    with Executor(make.chain(2), threads=1, poison=True) as executor, executor.clone() as clone:
+        assert clone._poison is not None
+    with Executor(make.chain(2), threads=1) as executor, executor.clone() as clone:
+        assert clone._poison is None
+
+
 def test_a_sound_plan_passes_and_runs_alike(make, x: np.ndarray) -> None:
     model = diamond(make, [make.arena(0), make.arena(1), make.arena(2)])
     check_lives(model, "test")

@@ -14,6 +14,7 @@ from gecc.context import make_context
 from gecc.text import ELIDED, SIDE_FILE, attach_weights, weight_digests
 from gecc.tools.gecc_opt import main
 from gecc.weights import store_of
+from test.unit.tools.models import mlp, save
 
 
 @pytest.fixture
@@ -62,6 +63,17 @@ def test_onnx_by_extension_with_weights_beside(model: Path, tmp_path: Path) -> N
     original = onh.to_array(onnx.load(str(model)).graph.initializer[0])
     first = [d for d in digests if store_of(ctx).array(d).nbytes == original.nbytes]
     assert any(np.array_equal(store_of(ctx).array(d).view(np.float32), original.ravel()) for d in first)
+
+
+def test_open_sizes_are_told_before_a_pass_needs_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = save(mlp("N"), tmp_path, "open.onnx")
+    assert main([path, "-O2", "--stage", "ge"]) == 0
+    capsys.readouterr()
+    assert main([path, "-O2"]) == 1
+    said = capsys.readouterr().err
+    assert "the size of every dimension must be known; unknown in input 'x' [N, 32]" in said
+    assert """-f 'onnx{input-shape="x:N,32"}'""" in said
+    assert main([path, "-f", 'onnx{input-shape="x:3,32"}', "-O2"]) == 0
 
 
 def test_text_read_back_is_compiled_further(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

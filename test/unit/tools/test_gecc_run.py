@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from gecc import api
 from gecc.tools.gecc_run import main
@@ -138,6 +138,7 @@ def test_threads_do_not_change_results(call: Call, compiled: Compiled, tmp_path:
     ("options", "said"),
     [
         (["--frobnicate"], "unrecognized arguments"),
+        (["--seed", "-1"], "'-1' is no number from 0 on"),
         (["--threads", "0"], "'0' is no number from 1 on"),
         (["--repeat", "many"], "'many' is no number from 1 on"),
         (["--compare", "onnxruntime"], "the peer needs the ONNX model"),
@@ -152,6 +153,41 @@ def test_threads_do_not_change_results(call: Call, compiled: Compiled, tmp_path:
 def test_wrong_command_lines(call: Call, compiled: Compiled, options: list[str], said: str) -> None:
     done = call(main, compiled.om, *(compiled.onnx if o == "MODEL" else o for o in options))
     assert done.code == 2 and said in done.err, done.err
+
+
+def test_bf16_is_told_as_numbers(call: Call, tmp_path: Path) -> None:
+    infos = [helper.make_tensor_value_info(name, TensorProto.BFLOAT16, [3]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "bf16", infos[:1], infos[1:])
+    path = save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path, "bf16.onnx")
+    x = helper.make_tensor("x", TensorProto.BFLOAT16, [3], [1, 2, 6])
+    (tmp_path / "x.pb").write_bytes(x.SerializeToString())
+    done = call(main, path, "--input", tmp_path / "x.pb")
+    assert done.code == 0 and "y: bfloat16[3] min -6 mean -3 max -1" in done.out, done.out + done.err
+
+
+def test_strings_and_sequences_are_compared(call: Call, tmp_path: Path) -> None:
+    strings, floats = TensorProto.STRING, TensorProto.FLOAT
+    nodes = [
+        helper.make_node("StringConcat", ["s", "s"], ["t"]),
+        helper.make_node("Cast", ["k"], ["u"], to=strings),
+        helper.make_node("SequenceConstruct", ["x", "x"], ["q"]),
+    ]
+    inputs = [
+        helper.make_tensor_value_info("s", strings, [2]),
+        helper.make_tensor_value_info("k", TensorProto.INT64, [2]),
+        helper.make_tensor_value_info("x", floats, [2]),
+    ]
+    outputs = [
+        helper.make_tensor_value_info("t", strings, [2]),
+        helper.make_tensor_value_info("u", strings, [2]),
+        helper.make_tensor_sequence_value_info("q", floats, [2]),
+    ]
+    graph = helper.make_graph(nodes, "objects", inputs, outputs)
+    path = save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), tmp_path, "objects.onnx")
+    np.savez(tmp_path / "in.npz", s=np.array(["aé", "b"]), k=np.array([5, -7]), x=np.ones(2, np.float32))
+    done = call(main, path, "--input", tmp_path / "in.npz", "--compare", "onnxruntime")
+    assert done.code == 0, done.out + done.err
+    assert [line.split()[0] for line in done.out.splitlines()[-4:]] == ["t", "u", "q[0]", "q[1]"]
 
 
 def test_nothing_is_said_in_vain_about_compiling(call: Call, compiled: Compiled) -> None:
