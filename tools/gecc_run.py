@@ -8,9 +8,11 @@ gecc-run model.om --repeat 100 --threads 2 --profile --trace trace.json
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -130,7 +132,8 @@ def _run(argv: Sequence[str] | None) -> int:
         target=args.target,
     ) as executor:
         feeds = _feeds(args, executor, original)
-        results = _measure(args, executor, feeds)
+        with interruptible(argv is None):
+            results = _measure(args, executor, feeds)
     if args.output is not None:
         from gecc.debug.feeds import write_npz
 
@@ -149,6 +152,21 @@ def _about_compiling(args: argparse.Namespace) -> list[str]:
     found = [f"-O{args.level}"] if args.level is not None else []
     options = ("input_shape", "input_value", "no_host", "kernels")
     return found + [f"--{name.replace('_', '-')}" for name in options if getattr(args, name)]
+
+
+@contextmanager
+def interruptible(process: bool) -> Iterator[None]:
+    """That Ctrl-C ends the process at once, if it is our own: native code, where a file may loop for ever, does not look at
+    what Python notes of signals. Where it is ignored, as in the background, it stays so."""
+    before = signal.getsignal(signal.SIGINT)
+    if not process or before is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _is_onnx(path: str) -> bool:

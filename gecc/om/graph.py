@@ -71,6 +71,11 @@ MODEL_ATTRS = (
 _SPACES = tuple(Space)
 
 
+def weights_file(digest: str) -> str:
+    """The name of the file beside an om that holds weights of this digest."""
+    return f"{digest[:32]}.weights"
+
+
 def first_node_id(model: OmModel) -> int:
     """The OpDef.id of node 0; node i has this plus i."""
     return len(model.inputs) + len(model.weights.entries)

@@ -1,4 +1,4 @@
-"""TBE_KERNELS: the container's kernel store holds three items of ours: the code image, the index into it, and a bond.
+"""TBE_KERNELS: the container's kernel store holds items of ours: the code image, the index into it, a bond, and a machine.
 
 In a portable om the text of the kernels' tile IR stands in the place of the code, under a name of its own.
 
@@ -8,6 +8,9 @@ u64 offset, u64 size, name.
 What code does with its arguments is its own word: an extent, a stride, a count of blocks is right for it or leads it out of
 its operands. So the code is bound to the tasks it was emitted with: the bond is u64 bytes of scratch a rank, then the
 SHA-256 of TASK_INFO. Whoever changes a task has to change the kernel store, and so makes another program.
+
+Nor does code run on another machine because a file says so: the machine, which stands beside code, is u64 ABI, then the name
+of the target in UTF-8. Both are what MODEL_DEF says. Files written before gecc knew the item lack it.
 """
 
 from __future__ import annotations
@@ -23,11 +26,13 @@ BLOB_ITEM = "gecc.blob"
 TILE_ITEM = "gecc.tile"
 INDEX_ITEM = "gecc.index"
 BOND_ITEM = "gecc.bond"
+MACHINE_ITEM = "gecc.machine"
 
 _ITEM = struct.Struct("<III")
 _COUNT = struct.Struct("<I")
 _KERNEL = struct.Struct("<IQQ")
 _BOND = struct.Struct("<Q32s")
+_ABI = struct.Struct("<Q")
 
 
 def pack_store(items: list[tuple[str, Buffer]]) -> bytes:
@@ -85,6 +90,24 @@ def check_bond(bond: memoryview, scratch_bytes: int, tasks: Buffer, where: str) 
             f"the SHA-256 of TASK_INFO is {found.hex()}, the kernels were emitted with tasks of {digest.hex()}",
             where=where,
             hint="the tasks were changed",
+        )
+
+
+def pack_machine(target: str, abi: int) -> bytes:
+    """What code was emitted for."""
+    return _ABI.pack(abi) + target.encode()
+
+
+def check_machine(machine: memoryview, target: str, abi: int, where: str) -> None:
+    """Refuse a target or an ABI that is not that of the code. Raises OmError."""
+    if machine.nbytes < _ABI.size:
+        raise OmError(f"'{MACHINE_ITEM}' has {machine.nbytes} bytes, expected at least {_ABI.size}", where=where)
+    made = (decode_text(machine[_ABI.size :], "the target", where), *_ABI.unpack_from(machine))
+    if made != (target, abi):
+        raise OmError(
+            f"the model is for '{target}' with ABI {abi}, its kernels were emitted for '{made[0]}' with ABI {made[1]}",
+            where=where,
+            hint="the file was changed; compile the model for this machine",
         )
 
 

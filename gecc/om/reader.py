@@ -30,8 +30,19 @@ from gecc.om.graph import (
     TARGET,
     WEIGHT_SIZE,
     GraphReader,
+    weights_file,
 )
-from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, TILE_ITEM, check_bond, parse_index, parse_store
+from gecc.om.kernel_store import (
+    BLOB_ITEM,
+    BOND_ITEM,
+    INDEX_ITEM,
+    MACHINE_ITEM,
+    TILE_ITEM,
+    check_bond,
+    check_machine,
+    parse_index,
+    parse_store,
+)
 from gecc.om.overlaps import check_lives
 from gecc.om.records import SCHEMA, SCHEMA_OF_BONDS, SCHEMA_OF_PORTABLE, Buffer, OmModel, Weights
 from gecc.om.schema import DecodeError, Message, ModelDef
@@ -157,7 +168,7 @@ class _Reader:
         if graph.figure_int(WEIGHT_SIZE) != weights.size:
             stated = graph.figure_int(WEIGHT_SIZE)
             raise OmError(f"weight_size is {stated}, WEIGHTS_DATA has {weights.size} bytes", where=where)
-        form, blob, index, bond = self._kernels(schema)
+        form, items = self._kernels(schema)
         task_where = f"{self.where}, TASK_INFO"
         task_info, tasks = decode_tasks(self.parts[PartitionType.TASK_INFO], graph.node_of, task_where)
         model = OmModel(
@@ -169,8 +180,8 @@ class _Reader:
             nodes=graph.nodes(),
             weights=weights,
             portable=form == TILE_ITEM,
-            blob=blob,
-            kernels=parse_index(index, f"{self.where}, TBE_KERNELS, {INDEX_ITEM}"),
+            blob=items[form],
+            kernels=parse_index(items[INDEX_ITEM], f"{self.where}, TBE_KERNELS, {INDEX_ITEM}"),
             dispatcher=graph.figure_text(DISPATCHER),
             tasks=tasks,
             arena_bytes=graph.figure_int(ARENA),
@@ -181,9 +192,11 @@ class _Reader:
         )
         self._check_figures(task_info, model, task_where)
         verify(model, self.where)
-        if bond is not None:
-            place = f"{self.where}, TBE_KERNELS"
-            check_bond(bond, model.scratch_bytes, self.parts[PartitionType.TASK_INFO], place)
+        place = f"{self.where}, TBE_KERNELS"
+        if BOND_ITEM in items:
+            check_bond(items[BOND_ITEM], model.scratch_bytes, self.parts[PartitionType.TASK_INFO], place)
+        if MACHINE_ITEM in items:
+            check_machine(items[MACHINE_ITEM], model.target, model.abi, place)
         check_lives(model, self.where)
         return model
 
@@ -199,8 +212,9 @@ class _Reader:
         if EXTERNAL not in graph.proto.attr:
             return inside
         name = graph.figure_text(EXTERNAL)
-        if inside.nbytes or not is_plain_name(name):
-            found = "and WEIGHTS_DATA" if inside.nbytes else "which is no plain name of a file"
+        # No other file beside the om is read, whose bytes a model could then give as its results.
+        if inside.nbytes or not is_plain_name(name) or name != weights_file(graph.figure_text(DIGEST)):
+            found = "and there is WEIGHTS_DATA" if inside.nbytes else "expected the digest's first half and .weights"
             raise OmError(f"attribute '{EXTERNAL}' is '{name}', {found}", where=graph.where)
         if self.folder is None:
             raise OmError(
@@ -236,8 +250,8 @@ class _Reader:
                 )
         return stated
 
-    def _kernels(self, schema: int) -> tuple[str, memoryview, memoryview, memoryview | None]:
-        """Which form the kernels have, the kernels, index and bond. Files of schema 1 have no bond."""
+    def _kernels(self, schema: int) -> tuple[str, dict[str, memoryview]]:
+        """Which form the kernels have, and what is in their store. Files of schema 1 have no bond."""
         where = f"{self.where}, TBE_KERNELS"
         items = parse_store(self.parts[PartitionType.TBE_KERNELS], where)
         form = TILE_ITEM if schema >= SCHEMA_OF_PORTABLE and BLOB_ITEM not in items else BLOB_ITEM
@@ -246,7 +260,7 @@ class _Reader:
                 raise OmError(f"the kernel store has no item '{name}', found {sorted(items)}", where=where)
         if form == BLOB_ITEM and TILE_ITEM in items:
             raise OmError(f"the kernel store has both '{BLOB_ITEM}' and '{TILE_ITEM}', expected one", where=where)
-        return form, items[form], items[INDEX_ITEM], items.get(BOND_ITEM)
+        return form, items
 
     def _check_figures(self, task_info: Message, model: OmModel, where: str) -> None:
         """Figures that stand in both MODEL_DEF and TASK_INFO must agree."""

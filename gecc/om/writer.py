@@ -20,9 +20,19 @@ from typing import BinaryIO
 from gecc.errors import OmError
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, header_name, pack_table, table_size
 from gecc.om.digest import file_digest
-from gecc.om.graph import DIGEST, EXTERNAL, encode_graph, first_node_id
-from gecc.om.kernel_store import BLOB_ITEM, BOND_ITEM, INDEX_ITEM, TILE_ITEM, pack_bond, pack_index, pack_store
-from gecc.om.records import OmModel
+from gecc.om.graph import DIGEST, EXTERNAL, encode_graph, first_node_id, weights_file
+from gecc.om.kernel_store import (
+    BLOB_ITEM,
+    BOND_ITEM,
+    INDEX_ITEM,
+    MACHINE_ITEM,
+    TILE_ITEM,
+    pack_bond,
+    pack_index,
+    pack_machine,
+    pack_store,
+)
+from gecc.om.records import Buffer, OmModel
 from gecc.om.schema import Message
 from gecc.om.tasks import encode_tasks
 from gecc.om.verifier import verify
@@ -58,7 +68,7 @@ def write(
         return _whole(path, lambda file: _emit(model, file), finish)
     verify(model)
     digest = model.weights.digest()
-    name = f"{digest[:32]}.weights"
+    name = weights_file(digest)
     beside = os.path.join(os.path.dirname(os.path.realpath(path)), name)
     if not _holds(beside, model.weights.size, digest):
         _whole(beside, lambda file: file.writelines(model.weights.stream()))
@@ -104,7 +114,10 @@ def _emit(model: OmModel, out: BinaryIO, external: tuple[str, bytes] | None = No
     tasks = encode_tasks(model, lambda index: base + index)
     bond = pack_bond(model.scratch_bytes, tasks)
     form = TILE_ITEM if model.portable else BLOB_ITEM
-    store = pack_store([(form, model.blob), (INDEX_ITEM, pack_index(model.kernels)), (BOND_ITEM, bond)])
+    items: list[tuple[str, Buffer]] = [(form, model.blob), (INDEX_ITEM, pack_index(model.kernels)), (BOND_ITEM, bond)]
+    if not model.portable:
+        items.append((MACHINE_ITEM, pack_machine(model.target, model.abi)))
+    store = pack_store(items)
     size = 0 if external is not None else model.weights.size
     proto = encode_graph(model, (size, len(store), 0, len(tasks)))
     if external is not None:

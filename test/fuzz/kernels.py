@@ -27,6 +27,7 @@ from gecc.om.records import KernelEntry
 from gecc.om.schema import DecodeError, ModelDef
 from test.fuzz.files import Parts
 from test.fuzz.mutate import change_arguments, change_message
+from test.fuzz.swell import swell
 
 NUMBERS = (
     *(0, 1, -1, 2, 3, 15, 16, 17, 63, 64, 65, 255, 4096),
@@ -60,7 +61,7 @@ _EXTENT = re.compile(_RANK)
 def portable_mutants(base: Parts, seed: int) -> Iterator[tuple[str, bytes]]:
     """Endless mutants of a portable file with what was done to them, the same for a seed."""
     rng = random.Random(seed)
-    ways = (change_kernel, change_kernel, change_kernel, change_arguments, change_arguments, change_message)
+    ways = (change_kernel, change_kernel, change_kernel, change_arguments, change_arguments, change_message, swell)
     while True:
         how = rng.choice(ways)
         parts = base.copy()

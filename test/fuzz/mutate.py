@@ -2,7 +2,8 @@
 
 Every scalar field of MODEL_DEF and TASK_INFO, every word of argument blocks and of the container's own structures, at 0, 1,
 the greatest, the greatest less one, and by one off; bytes and texts cut, grown or of other characters; messages repeated,
-dropped, swapped, and copied over others; partitions cut, swapped, repeated; a file cut at any length; bits flipped.
+dropped, swapped, and copied over others; partitions cut, swapped, repeated; a file cut at any length; bits flipped; lists and
+names made long (`test.fuzz.swell`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from gecc.om.container import PartitionType
 from gecc.om.schema import DecodeError
 from test.fuzz.files import Parts, messages
+from test.fuzz.swell import change_attribute, swell
 
 WORDS = (
     0,
@@ -37,7 +39,10 @@ def mutants(base: Parts, seed: int) -> Iterator[tuple[str, bytes]]:
     """Endless mutants of a file with what was done to them, the same for a seed."""
     rng = random.Random(seed)
     good = base.sealed()
-    in_parts = (change_message, change_message, change_message, change_arguments, change_arguments, _partition)
+    in_parts = (
+        *(change_message, change_message, change_message, change_arguments, change_arguments, _partition),
+        *(change_attribute, swell),
+    )
     whole = (_container, _cut, _flip)
     while True:
         if rng.random() < 0.3:

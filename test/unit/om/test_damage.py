@@ -60,7 +60,7 @@ def edit(kind: PartitionType, change: Callable[[bytes], bytes], data: bytes = DA
     return seal([(t, change(d) if t == kind else d) for t, d in parts_of(data)])
 
 
-def edit_graph(change: Callable[..., object]) -> bytes:
+def edit_graph(change: Callable[..., object], data: bytes = DATA) -> bytes:
     """The file with its ModelDef changed."""
 
     def apply(raw: bytes) -> bytes:
@@ -68,7 +68,7 @@ def edit_graph(change: Callable[..., object]) -> bytes:
         change(proto)
         return proto.SerializeToString(deterministic=True)
 
-    return edit(PartitionType.MODEL_DEF, apply)
+    return edit(PartitionType.MODEL_DEF, apply, data)
 
 
 def edit_tasks(change: Callable[..., object]) -> bytes:
@@ -445,6 +445,25 @@ def test_code_is_bound_to_its_tasks() -> None:
     )
     refused(_stored(lambda items: items.update({"gecc.bond": bytes(39)})), "'gecc.bond' has 39 bytes, expected 40")
     refused(_stored(lambda items: items.pop("gecc.bond")), "has no item 'gecc.bond'")
+
+
+def test_code_is_for_the_machine_that_it_was_emitted_for() -> None:
+    """Else a file that says x86-64-v3 would stop that machine with an instruction that it does not have."""
+
+    def changed(name: str, **fields: object) -> bytes:
+        def change(proto) -> None:
+            for field, value in fields.items():
+                setattr(proto.attr[name], field, value)
+
+        return edit_graph(change)
+
+    expected = "its kernels were emitted for 'x86-64-v4' with ABI 1"
+    refused(changed("soc_version", s=b"x86-64-v3"), f"the model is for 'x86-64-v3' with ABI 1, {expected}")
+    refused(changed("gecc_abi", i=2), f"the model is for 'x86-64-v4' with ABI 2, {expected}")
+    refused(_stored(lambda items: items.update({"gecc.machine": b"1234567"})), "has 7 bytes, expected at least 8")
+    refused(_stored(lambda items: items.update({"gecc.machine": b"12345678\xff"})), "the target is not UTF-8")
+    older = from_bytes(_stored(lambda items: items.pop("gecc.machine")))  # as files were before
+    assert to_bytes(older) == DATA
 
 
 def test_an_older_schema_does_not_free_code_of_its_bond() -> None:

@@ -75,6 +75,20 @@ def test_what_is_missing_or_changed_is_told(tmp_path: Path) -> None:
         read(om)
 
 
+def test_no_other_file_is_taken_for_weights(tmp_path: Path) -> None:
+    """A model could give what is in it as its results."""
+    write(mlp(), tmp_path / "m.om", external=True)
+    data, path = (tmp_path / "m.om").read_bytes(), side_file(tmp_path)
+    path.rename(tmp_path / "secrets.json")
+
+    def other(proto) -> None:
+        proto.attr["gecc_weights_file"].s = b"secrets.json"
+
+    (tmp_path / "m.om").write_bytes(edit_graph(other, data))
+    with pytest.raises(OmError, match=r"is 'secrets.json', expected the digest's first half and \.weights"):
+        read(tmp_path / "m.om")
+
+
 @pytest.mark.parametrize("name", ["../m.weights", "/etc/passwd", "a/b", "", ".hidden", "..", "a\0b"])
 def test_only_a_plain_name_is_looked_for(tmp_path: Path, name: str) -> None:
     def outside(proto) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +15,13 @@ from pathlib import Path
 import pytest
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from gecc import translate
+from gecc import api, translate
 from gecc.errors import InputError, InvalidModelError, OmError, WeightError
-from gecc.om.records import GraphNode, IoDesc, KernelEntry, KernelTask, OmModel, Source, TensorDesc
+from gecc.om.records import GotoTask, GraphNode, IoDesc, KernelEntry, KernelTask, LabelTask, OmModel, Source, TensorDesc
 from gecc.om.writer import to_bytes, write
 from gecc.plain import MOST, printable, shortened
 from gecc.tools.gecc_translate import main
+from test.unit.tools.models import mlp, save
 
 ODD = 'a\x1b]0;title\x07\n"quote"\\\u202e\u2028\x9b31m\U0010ffff\x00'
 """What a terminal obeys, what turns the direction of text, what ends a line or a string."""
@@ -166,3 +170,26 @@ def test_objects_of_any_type_are_drawn(tmp_path: Path) -> None:
     nodes = tuple(GraphNode(f"n{i}", "Op", (), (TensorDesc(kind, ()),)) for i, kind in enumerate(kinds))
     write(OmModel("m", "x86-64-v3", 2, nodes=nodes), tmp_path / "o.om")
     assert main([str(tmp_path / "o.om"), "--to", "onnx", "-o", str(tmp_path / "o.onnx")]) == 0
+
+
+# ------------------------------------------------------------------------------------------------------------ no end
+
+
+def test_a_run_without_end_can_be_interrupted(tmp_path: Path) -> None:
+    """Tasks that jump back for ever are native code that never returns to Python."""
+    model = api.compile(save(mlp(), tmp_path, "mlp.onnx")).om
+    tasks = (LabelTask(0, 0, 0), GotoTask(0, 0, 1))
+    write(replace(model, tasks=tasks), tmp_path / "endless.om")
+    command = [sys.executable, "-m", "gecc.tools.gecc_run", str(tmp_path / "endless.om"), "--threads", "1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        try:
+            stat = Path(f"/proc/{process.pid}/stat")
+            until = time.monotonic() + 60
+            ticks = 4 * os.sysconf("SC_CLK_TCK")  # more than all takes but the loop
+            while process.poll() is None and int(stat.read_text().rpartition(")")[2].split()[11]) < ticks:
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == -signal.SIGINT
+        finally:
+            process.kill()
