@@ -12,7 +12,7 @@ from gecc.dialects import fused, ge
 from gecc.dialects.fused import Body
 from gecc.dialects.fused.build import Values
 from gecc.dialects.ge.attrs import LayoutAttr
-from gecc.dialects.ge.types import dims, elem, row_major, tensor, tensor_type
+from gecc.dialects.ge.types import dims, elem, layout, row_major, tensor, tensor_type
 from gecc.passes.ge.to_fused._common import gather_map
 from gecc.passes.ge.to_fused.linear import bias_epilogue, transpose_op
 from gecc.rewrite import Pattern, Rewriter
@@ -161,6 +161,11 @@ class Meeting:
         """Extent of the reduction: all taps, or without dilation only those that can meet in one pixel."""
         return -(-self.kernel // self.stride) if self.dilation == 1 else self.kernel
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether the taps of one pixel end where those of the next begin."""
+        return (self.kernel, self.dilation if self.kernel > 1 else 1, self.pad) == (self.stride, 1, 0)
+
     def meet(self, b: Body, index: SSAValue, step: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
         """The tap and input index (clamped) that step `step` adds to result index `index`, and whether it does."""
         valid: SSAValue | None = None
@@ -190,7 +195,8 @@ class LowerConvTranspose(Pattern):
 
     With x as [group, N H W, C / group] and w as [group, C / group, (O / group) KH KW], the product holds what each
     input pixel adds to each tap; output pixel (oh, ow) collects tap (kh, kw) of input pixel
-    ((oh + top - kh dh) / sh, (ow + left - kw dw) / sw) wherever that division is exact and inside.
+    ((oh + top - kh dh) / sh, (ow + left - kw dw) / sw) wherever that division is exact and inside. Where taps of
+    different pixels never meet, the result is the product with its dimensions in another order.
     """
 
     ops = (ge.ConvTranspose2D, ge.ConvTranspose3D)
@@ -222,6 +228,10 @@ class LowerConvTranspose(Pattern):
                 sizes, kernel, fused.ints(op.strides), fused.ints(op.dilations), fused.ints(op.pads), strict=False
             )
         ]
+        operations = [pixels, rows, weights, product, columns]
+        if all(m.is_apart for m in meetings) and list(dims(op.result)[2:]) == [m.extent * m.kernel for m in meetings]:
+            placed = self._placed(op, columns.result)
+            return rw.replace(op, [*operations, placed, fused.ViewOp(placed.results[0], tensor(op.result))])
         collect = fused.generic(
             op.name.removeprefix("ge."),
             tensor(op.result),
@@ -231,7 +241,30 @@ class LowerConvTranspose(Pattern):
             combiner="add",
             epilogue=bias_epilogue(element, accumulator, dimension=1, bias=1 if extras else None),
         )
-        rw.replace(op, [pixels, rows, weights, product, columns, collect])
+        rw.replace(op, [*operations, collect])
+
+    def _placed(self, op: ge.ConvTranspose2D | ge.ConvTranspose3D, columns: SSAValue) -> Operation:
+        """The product's elements where the result has them, each spatial dimension as (input pixel, tap)."""
+        element, accumulator = elem(op.result), elem(columns)
+        shape = dims(columns)
+        n = (len(shape) - 3) // 2
+        # dimensions of the product by those of the result: channels are (group, channel of it)
+        parts = [[1], [0, 2 + n], *([2 + i, 3 + n + i] for i in range(n))]
+        order = layout(tensor(op.result))
+        physical = range(len(parts)) if order is None else order.permutation
+        sources = [source for dim in physical for source in parts[dim]]
+
+        def body(b: Body, d: Values, t: Values) -> SSAValue:
+            at = {source: d[place] for place, source in enumerate(sources)}
+            value = b.load(t[0], [at[i] for i in range(len(shape))])
+            if len(t) > 1:
+                channel = joined(b, [at[0], at[2 + n]], [shape[0], shape[2 + n]])
+                value = b.add(value, b.convert(b.load(t[1], [channel]), element, accumulator))
+            return b.convert(value, accumulator, element)
+
+        inputs = [columns] if op.bias is None else [columns, op.bias]
+        result = row_major([shape[source] for source in sources], element)
+        return fused.generic(op.name.removeprefix("ge."), result, inputs, body)
 
     def _pixels(self, x: SSAValue, group: int) -> Operation:
         """x as [group, N, H, W, C / group]; for one group as [N, H, W, C], which moves nothing out of NHWC."""

@@ -10,7 +10,7 @@ from gecc.dialects import fused, ge
 from gecc.dialects.fused import Body
 from gecc.dialects.fused.build import Values
 from gecc.dialects.ge.movement import slice_bounds
-from gecc.dialects.ge.types import dims, elem, normal_axes, normal_axis, rank, tensor
+from gecc.dialects.ge.types import dims, elem, layout, normal_axes, normal_axis, rank, row_major, tensor
 from gecc.errors import UnsupportedError
 from gecc.passes.ge.to_fused._common import gather_map
 from gecc.passes.ge.to_fused.linear import transpose_op
@@ -219,7 +219,8 @@ class LowerExpand(Pattern):
 
 
 class LowerTile(Pattern):
-    """ge.Tile: the index modulo the extent."""
+    """ge.Tile of row-major tensors: an Expand of the repetitions, each a dimension of its own; else the index modulo the
+    extent."""
 
     ops = (ge.Tile,)
 
@@ -228,6 +229,17 @@ class LowerTile(Pattern):
         if op.x.type == op.result.type:
             return rw.replace(op, [], [op.x])
         shape, repeats = dims(op.x), fused.ints(op.repeats)
+        if layout(tensor(op.x)) is None and layout(tensor(op.result)) is None:
+            pairs = list(zip(repeats, shape, strict=True))
+            apart = fused.ViewOp(op.x, row_major([n for _, extent in pairs for n in (1, extent)], elem(op.x)))
+            repeated = row_major([n for pair in pairs for n in pair], elem(op.x))
+            expand = fused.generic(
+                "Tile",
+                repeated,
+                [apart.result],
+                lambda b, d, t: fused.broadcast_load(b, t[0], d, repeated.get_shape()),
+            )
+            return rw.replace(op, [apart, expand, fused.ViewOp(expand.results[0], tensor(op.result))])
 
         def index_map(b: Body, d: Values) -> list[SSAValue]:
             return [

@@ -38,6 +38,13 @@ CONVS = [
         dynamic=False,
     ),
     Case("ConvTranspose", 11, [L, Fixed(floats(4, 5, 3))], {"strides": [2], "pads": [1, 0]}),
+    Case("ConvTranspose", 11, [X, Fixed(floats(4, 5, 2, 3)), Fixed(floats(5))], {"strides": [2, 3]}, note="apart"),
+    Case("ConvTranspose", 11, [X, Fixed(floats(4, 3, 3, 2)), B], {"group": 2, "strides": [3, 2]}, note="apart-groups"),
+    Case(
+        "ConvTranspose", 11, [X, Fixed(floats(4, 5, 2, 2))], {"strides": [2, 2], "output_padding": [1, 0]}, note="gap"
+    ),
+    Case("ConvTranspose", 11, [X, Fixed(floats(4, 5, 2, 2))], {"strides": [2, 2], "pads": [0, 0, 1, 1]}, note="cut"),
+    Case("ConvTranspose", 11, [X, Fixed(floats(4, 5, 1, 2))], {"strides": [1, 2], "dilations": [3, 1]}, note="one-tap"),
 ]
 
 POOLS = [

@@ -35,6 +35,7 @@ CONVS = [
         [V, Fixed(floats(4, 3, 3, 3, 2)), Fixed(floats(6))],
         {"group": 2, "strides": [2, 3, 1], "pads": [1, 0, 1, 0, 1, 0], "output_padding": [1, 1, 0]},
     ),
+    Case("ConvTranspose", 11, [V, Fixed(floats(4, 3, 2, 1, 3)), Fixed(floats(6))], {"group": 2, "strides": [2, 1, 3]}),
     Case("ConvTranspose", 11, [V, Fixed(floats(4, 2, 2, 2, 2))], {"dilations": [2, 1, 3], "auto_pad": "VALID"}),
     Case("ConvTranspose", 11, [V, Fixed(floats(4, 2, 3, 3, 3))], {"strides": [2, 2, 2], "output_shape": [10, 12, 14]},
          dynamic=False),

@@ -55,40 +55,83 @@ func.func @conv(%x: tensor<1x4x9x8xf32, #ge.layout<NHWC>>, %w: tensor<6x2x3x3xf3
 // CHECK-LABEL: func.func @deconv(
 // CHECK-NEXT:    %0 = fused.view %x : tensor<1x3x4x5xf32, #ge.layout<NHWC>> -> tensor<1x4x5x3xf32>
 // CHECK-NEXT:    %1 = fused.view %0 : tensor<1x4x5x3xf32> -> tensor<20x3xf32>
-// CHECK-NEXT:    %2 = fused.view %w : tensor<3x6x2x2xf32> -> tensor<3x24xf32>
-// CHECK-NEXT:    %3 = fused.matmul "MatMulV2"(%1, %2) : (tensor<20x3xf32>, tensor<3x24xf32>) -> tensor<20x24xf32> epilogue(%d0: index, %d1: index, %acc: f32, %t0: tensor<20x3xf32>, %t1: tensor<3x24xf32>) {
+// CHECK-NEXT:    %2 = fused.view %w : tensor<3x6x3x2xf32> -> tensor<3x36xf32>
+// CHECK-NEXT:    %3 = fused.matmul "MatMulV2"(%1, %2) : (tensor<20x3xf32>, tensor<3x36xf32>) -> tensor<20x36xf32> epilogue(%d0: index, %d1: index, %acc: f32, %t0: tensor<20x3xf32>, %t1: tensor<3x36xf32>) {
 // CHECK-NEXT:      fused.yield %acc : f32
 // CHECK-NEXT:    }
-// CHECK-NEXT:    %4 = fused.view %3 : tensor<20x24xf32> -> tensor<1x1x4x5x6x2x2xf32>
-// CHECK-NEXT:    %5 = fused.generic "ConvTranspose2D"(%4) : (tensor<1x1x4x5x6x2x2xf32>) -> tensor<1x6x8x10xf32, #ge.layout<NHWC>> body(%d0: index, %d1: index, %d2: index, %d3: index, %t0: tensor<1x1x4x5x6x2x2xf32>) {
+// CHECK-NEXT:    %4 = fused.view %3 : tensor<20x36xf32> -> tensor<1x1x4x5x6x3x2xf32>
+// CHECK-NEXT:    %5 = fused.generic "ConvTranspose2D"(%4) {combiner = "add", reduction = array<i64: 2, 1>} : (tensor<1x1x4x5x6x3x2xf32>) -> tensor<1x6x9x10xf32, #ge.layout<NHWC>> body(%d0: index, %d1: index, %d2: index, %d3: index, %d4: index, %d5: index, %t0: tensor<1x1x4x5x6x3x2xf32>) {
 // CHECK-NEXT:      %6 = arith.constant 0 : index
 // CHECK-NEXT:      %7 = arith.constant 2 : index
 // CHECK-NEXT:      %8 = arith.remui %d2, %7 : index
-// CHECK-NEXT:      %9 = arith.divui %d2, %7 : index
-// CHECK-NEXT:      %10 = arith.cmpi sge, %9, %6 : index
-// CHECK-NEXT:      %11 = arith.constant 4 : index
-// CHECK-NEXT:      %12 = arith.cmpi slt, %9, %11 : index
-// CHECK-NEXT:      %13 = arith.andi %10, %12 : i1
-// CHECK-NEXT:      %14 = arith.maxsi %9, %6 : index
-// CHECK-NEXT:      %15 = arith.constant 3 : index
-// CHECK-NEXT:      %16 = arith.minsi %14, %15 : index
-// CHECK-NEXT:      %17 = arith.remui %d3, %7 : index
-// CHECK-NEXT:      %18 = arith.divui %d3, %7 : index
-// CHECK-NEXT:      %19 = arith.cmpi sge, %18, %6 : index
-// CHECK-NEXT:      %20 = arith.constant 5 : index
-// CHECK-NEXT:      %21 = arith.cmpi slt, %18, %20 : index
-// CHECK-NEXT:      %22 = arith.andi %19, %21 : i1
-// CHECK-NEXT:      %23 = arith.maxsi %18, %6 : index
-// CHECK-NEXT:      %24 = arith.minsi %23, %11 : index
-// CHECK-NEXT:      %25 = arith.andi %13, %22 : i1
-// CHECK-NEXT:      %26 = fused.load %t0[%6, %d0, %16, %24, %d1, %8, %17] : tensor<1x1x4x5x6x2x2xf32>
-// CHECK-NEXT:      %27 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT:      %28 = arith.select %25, %26, %27 : f32
-// CHECK-NEXT:      fused.yield %28 : f32
+// CHECK-NEXT:      %9 = arith.muli %d4, %7 : index
+// CHECK-NEXT:      %10 = arith.addi %8, %9 : index
+// CHECK-NEXT:      %11 = arith.divui %d2, %7 : index
+// CHECK-NEXT:      %12 = arith.subi %11, %d4 : index
+// CHECK-NEXT:      %13 = arith.constant 3 : index
+// CHECK-NEXT:      %14 = arith.cmpi slt, %10, %13 : index
+// CHECK-NEXT:      %15 = arith.minsi %10, %7 : index
+// CHECK-NEXT:      %16 = arith.cmpi sge, %12, %6 : index
+// CHECK-NEXT:      %17 = arith.andi %14, %16 : i1
+// CHECK-NEXT:      %18 = arith.constant 4 : index
+// CHECK-NEXT:      %19 = arith.cmpi slt, %12, %18 : index
+// CHECK-NEXT:      %20 = arith.andi %17, %19 : i1
+// CHECK-NEXT:      %21 = arith.maxsi %12, %6 : index
+// CHECK-NEXT:      %22 = arith.minsi %21, %13 : index
+// CHECK-NEXT:      %23 = arith.remui %d3, %7 : index
+// CHECK-NEXT:      %24 = arith.muli %d5, %7 : index
+// CHECK-NEXT:      %25 = arith.addi %23, %24 : index
+// CHECK-NEXT:      %26 = arith.divui %d3, %7 : index
+// CHECK-NEXT:      %27 = arith.subi %26, %d5 : index
+// CHECK-NEXT:      %28 = arith.cmpi sge, %27, %6 : index
+// CHECK-NEXT:      %29 = arith.constant 5 : index
+// CHECK-NEXT:      %30 = arith.cmpi slt, %27, %29 : index
+// CHECK-NEXT:      %31 = arith.andi %28, %30 : i1
+// CHECK-NEXT:      %32 = arith.maxsi %27, %6 : index
+// CHECK-NEXT:      %33 = arith.minsi %32, %18 : index
+// CHECK-NEXT:      %34 = arith.andi %20, %31 : i1
+// CHECK-NEXT:      %35 = fused.load %t0[%6, %d0, %22, %33, %d1, %15, %25] : tensor<1x1x4x5x6x3x2xf32>
+// CHECK-NEXT:      %36 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:      %37 = arith.select %34, %35, %36 : f32
+// CHECK-NEXT:      fused.yield %37 : f32
+// CHECK-NEXT:    } epilogue(%d0_1: index, %d1_1: index, %d2_1: index, %d3_1: index, %acc: f32, %t0_1: tensor<1x1x4x5x6x3x2xf32>) {
+// CHECK-NEXT:      fused.yield %acc : f32
 // CHECK-NEXT:    }
-// CHECK-NEXT:    func.return %5 : tensor<1x6x8x10xf32, #ge.layout<NHWC>>
+// CHECK-NEXT:    func.return %5 : tensor<1x6x9x10xf32, #ge.layout<NHWC>>
 // CHECK-NEXT:  }
-func.func @deconv(%x: tensor<1x3x4x5xf32, #ge.layout<NHWC>>, %w: tensor<3x6x2x2xf32>) -> tensor<1x6x8x10xf32, #ge.layout<NHWC>> {
-  %0 = ge.ConvTranspose2D(%x, %w) strides [2, 2] : (tensor<1x3x4x5xf32, #ge.layout<NHWC>>, tensor<3x6x2x2xf32>) -> tensor<1x6x8x10xf32, #ge.layout<NHWC>>
-  func.return %0 : tensor<1x6x8x10xf32, #ge.layout<NHWC>>
+func.func @deconv(%x: tensor<1x3x4x5xf32, #ge.layout<NHWC>>, %w: tensor<3x6x3x2xf32>) -> tensor<1x6x9x10xf32, #ge.layout<NHWC>> {
+  %0 = ge.ConvTranspose2D(%x, %w) strides [2, 2] : (tensor<1x3x4x5xf32, #ge.layout<NHWC>>, tensor<3x6x3x2xf32>) -> tensor<1x6x9x10xf32, #ge.layout<NHWC>>
+  func.return %0 : tensor<1x6x9x10xf32, #ge.layout<NHWC>>
+}
+
+// Where the taps of two pixels never meet, the product's elements are put in their places: each spatial dimension is two.
+// CHECK-LABEL: func.func @apart(
+// CHECK-NEXT:    %0 = fused.generic "Transpose"(%x) : (tensor<2x4x4x5xf32, #ge.layout<NHWC>>) -> tensor<2x2x4x5x2xf32> body(%d0: index, %d1: index, %d2: index, %d3: index, %d4: index, %t0: tensor<2x4x4x5xf32, #ge.layout<NHWC>>) {
+// CHECK-NEXT:      %1 = arith.constant 2 : index
+// CHECK-NEXT:      %2 = arith.muli %d0, %1 : index
+// CHECK-NEXT:      %3 = arith.addi %2, %d4 : index
+// CHECK-NEXT:      %4 = fused.load %t0[%d1, %3, %d2, %d3] : tensor<2x4x4x5xf32, #ge.layout<NHWC>>
+// CHECK-NEXT:      fused.yield %4 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %1 = fused.view %0 : tensor<2x2x4x5x2xf32> -> tensor<2x40x2xf32>
+// CHECK-NEXT:    %2 = fused.view %w : tensor<4x3x2x3xf32> -> tensor<2x2x18xf32>
+// CHECK-NEXT:    %3 = fused.matmul "MatMulV2"(%1, %2) : (tensor<2x40x2xf32>, tensor<2x2x18xf32>) -> tensor<2x40x18xf32> epilogue(%d0: index, %d1: index, %d2: index, %acc: f32, %t0: tensor<2x40x2xf32>, %t1: tensor<2x2x18xf32>) {
+// CHECK-NEXT:      fused.yield %acc : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %4 = fused.view %3 : tensor<2x40x18xf32> -> tensor<2x2x4x5x3x2x3xf32>
+// CHECK-NEXT:    %5 = fused.generic "ConvTranspose2D"(%4, %b) : (tensor<2x2x4x5x3x2x3xf32>, tensor<6xf32>) -> tensor<2x4x2x5x3x2x3xf32> body(%d0: index, %d1: index, %d2: index, %d3: index, %d4: index, %d5: index, %d6: index, %t0: tensor<2x2x4x5x3x2x3xf32>, %t1: tensor<6xf32>) {
+// CHECK-NEXT:      %6 = fused.load %t0[%d5, %d0, %d1, %d3, %d6, %d2, %d4] : tensor<2x2x4x5x3x2x3xf32>
+// CHECK-NEXT:      %7 = arith.constant 3 : index
+// CHECK-NEXT:      %8 = arith.muli %d5, %7 : index
+// CHECK-NEXT:      %9 = arith.addi %8, %d6 : index
+// CHECK-NEXT:      %10 = fused.load %t1[%9] : tensor<6xf32>
+// CHECK-NEXT:      %11 = arith.addf %6, %10 : f32
+// CHECK-NEXT:      fused.yield %11 : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %6 = fused.view %5 : tensor<2x4x2x5x3x2x3xf32> -> tensor<2x6x8x15xf32, #ge.layout<NHWC>>
+// CHECK-NEXT:    func.return %6 : tensor<2x6x8x15xf32, #ge.layout<NHWC>>
+// CHECK-NEXT:  }
+func.func @apart(%x: tensor<2x4x4x5xf32, #ge.layout<NHWC>>, %w: tensor<4x3x2x3xf32>, %b: tensor<6xf32>) -> tensor<2x6x8x15xf32, #ge.layout<NHWC>> {
+  %0 = ge.ConvTranspose2D(%x, %w, %b) strides [2, 3] group 2 : (tensor<2x4x4x5xf32, #ge.layout<NHWC>>, tensor<4x3x2x3xf32>, tensor<6xf32>) -> tensor<2x6x8x15xf32, #ge.layout<NHWC>>
+  func.return %0 : tensor<2x6x8x15xf32, #ge.layout<NHWC>>
 }

@@ -141,15 +141,16 @@ func.func @expand(%x: tensor<1x3x1xf32>) -> tensor<2x1x3x4xf32> {
   func.return %0 : tensor<2x1x3x4xf32>
 }
 
+// A repetition is a dimension of its own, along which a load broadcasts.
 // CHECK-LABEL: func.func @tile(
-// CHECK-NEXT:    %0 = fused.generic "Tile"(%x) : (tensor<2x1x3xf32>) -> tensor<2x4x9xf32> body(%d0: index, %d1: index, %d2: index, %t0: tensor<2x1x3xf32>) {
-// CHECK-NEXT:      %1 = arith.constant 0 : index
-// CHECK-NEXT:      %2 = arith.constant 3 : index
-// CHECK-NEXT:      %3 = arith.remui %d2, %2 : index
-// CHECK-NEXT:      %4 = fused.load %t0[%d0, %1, %3] : tensor<2x1x3xf32>
-// CHECK-NEXT:      fused.yield %4 : f32
+// CHECK-NEXT:    %0 = fused.view %x : tensor<2x1x3xf32> -> tensor<1x2x1x1x1x3xf32>
+// CHECK-NEXT:    %1 = fused.generic "Tile"(%0) : (tensor<1x2x1x1x1x3xf32>) -> tensor<1x2x4x1x3x3xf32> body(%d0: index, %d1: index, %d2: index, %d3: index, %d4: index, %d5: index, %t0: tensor<1x2x1x1x1x3xf32>) {
+// CHECK-NEXT:      %2 = arith.constant 0 : index
+// CHECK-NEXT:      %3 = fused.load %t0[%d0, %d1, %2, %d3, %2, %d5] : tensor<1x2x1x1x1x3xf32>
+// CHECK-NEXT:      fused.yield %3 : f32
 // CHECK-NEXT:    }
-// CHECK-NEXT:    func.return %0 : tensor<2x4x9xf32>
+// CHECK-NEXT:    %2 = fused.view %1 : tensor<1x2x4x1x3x3xf32> -> tensor<2x4x9xf32>
+// CHECK-NEXT:    func.return %2 : tensor<2x4x9xf32>
 // CHECK-NEXT:  }
 func.func @tile(%x: tensor<2x1x3xf32>) -> tensor<2x4x9xf32> {
   %0 = ge.Tile(%x) repeats [1, 4, 3] : (tensor<2x1x3xf32>) -> tensor<2x4x9xf32>
