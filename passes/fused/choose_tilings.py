@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from gecc.dialects import fused
+from gecc.passes.fused._image import image_of
 from gecc.target import Target, host, load
 from gecc.target.tiling import choose_tile
 
@@ -24,11 +25,6 @@ def is_depthwise(op: fused.ConvOp) -> bool:
     return op.group.value.data == channels == op.result_type.get_shape()[1] and channels > 1
 
 
-def is_pointwise(op: fused.ConvOp) -> bool:
-    """Whether the convolution is a matrix product over pixels: 1x1, stride 1, no padding."""
-    return set(fused.ints(op.kernel)) == {1} and set(fused.ints(op.strides)) == {1} and set(fused.ints(op.pads)) == {0}
-
-
 def tiling_of(op: fused.MatmulOp | fused.ConvOp, target: Target) -> DictionaryAttr:
     """rows: of a register tile; full, short: tiles of that many rows and of one less; columns: of a panel."""
     if isinstance(op, fused.MatmulOp):
@@ -39,9 +35,10 @@ def tiling_of(op: fused.MatmulOp | fused.ConvOp, target: Target) -> DictionaryAt
     else:
         if is_depthwise(op):
             return tiling_attr(columns=op.result_type.get_shape()[1], full=0, rows=0, short=0)
-        _, channels, height, width = op.result_type.get_shape()
-        pixels = height * width if is_pointwise(op) else width
-        choice = choose_tile(target, pixels, channels // op.group.value.data)
+        image = image_of(op)
+        rows, pixels = image.outputs
+        channels = op.result_type.get_shape()[1] // op.group.value.data
+        choice = choose_tile(target, rows * pixels if image.is_flat else pixels, channels)
     return tiling_attr(rows=choice.rows, full=choice.full, short=choice.short, columns=choice.columns)
 
 

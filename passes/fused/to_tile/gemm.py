@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, TensorType, VectorType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from gecc.dialects import fused, tile
-from gecc.dialects.fused import Body
 from gecc.errors import PassError
-from gecc.passes.fused.choose_tilings import is_pointwise
+from gecc.passes.fused._image import image_of
 from gecc.passes.fused.to_tile.affine import Linear, strides_of
 from gecc.passes.fused.to_tile.grouped import Group, GroupedRegion, is_light
 from gecc.passes.fused.to_tile.kernel import KernelWriter
 from gecc.passes.fused.to_tile.launch import Lowered, element_bytes, inplace_extras
+from gecc.passes.fused.to_tile.padding import Padding, copy_rows
 from gecc.target import Target
 from gecc.target.tiling import TileChoice, choose_grid
 
@@ -72,22 +72,6 @@ class Product:
         return self.n1 * self.n2 * self.depth
 
 
-@dataclass
-class Padding:
-    """How input rows are copied into scratch: see `copy_rows`. Sizes in pixels and channels."""
-
-    top: int
-    left: int
-    width: int  # of a scratch row
-    copied: int  # pixels copied into it
-    height: int  # of the image
-    channels: int  # copied for each pixel (one group's)
-    pixel: int  # elements from one pixel of the image to the next
-    row: int  # elements from one row of the image to the next
-    step: int  # input rows that an output row moves by
-    reach: int  # input rows that one output row needs
-
-
 def tiling(op: fused.MatmulOp | fused.ConvOp) -> TileChoice:
     """The register tiles in an operation's attribute."""
     if op.tiling is None or op.packed is None:
@@ -121,40 +105,43 @@ def matmul_product(op: fused.MatmulOp) -> Product:
     )  # fmt: skip
 
 
-def conv_product(op: fused.ConvOp, *, per_channel: bool = False) -> Product:
-    """Sizes of a convolution on channels-last tensors; `per_channel`: of a depthwise one, all channels at once."""
-    images, channels, height, width = fused.shape_of(op.x)
-    _, out, out_height, out_width = op.result_type.get_shape()
+def conv_product(op: fused.ConvOp, *, per_channel: bool = False, span: int | None = None) -> Product:
+    """Sizes of a convolution on channels-last tensors; `per_channel`: of a depthwise one, all channels at once.
+
+    `span` limits the output pixels of a row for which input is copied at a time.
+    """
+    images, channels, _, _ = fused.shape_of(op.x)
+    image = image_of(op)
+    (height, width), (out_rows, out_pixels), (kh, kw) = image.extents, image.outputs, image.kernel
+    (sy, sx), (dy, dx) = image.strides, image.dilations
     group = op.group.value.data
     depth = channels if per_channel else channels // group
     group = 1 if per_channel else group
-    kh, kw = fused.ints(op.kernel)
-    (sy, sx), (dy, dx) = fused.ints(op.strides), fused.ints(op.dilations)
-    top, left, bottom, right = fused.ints(op.pads)
     packed = fused.shape_of(op.w)
     panel_elements = packed[1] * packed[2] * packed[3]
     padded = None
-    if top or left or bottom or right:
-        reach_x = (out_width - 1) * sx + (kw - 1) * dx + 1
+    if any((*image.before, *image.behind)):
+        reach = ((kh - 1) * dy + 1, (kw - 1) * dx + 1)
         padded = Padding(
-            top=top, left=left, width=reach_x, copied=max(0, min(width, reach_x - left)), height=height,
-            channels=depth, pixel=channels, row=width * channels, step=sy, reach=(kh - 1) * dy + 1,
+            extents=image.extents, before=image.before, step=image.strides, reach=reach,
+            width=(min(span or out_pixels, out_pixels) - 1) * sx + reach[1],
+            channels=depth, pixel=channels, row=width * channels,
         )  # fmt: skip
     row, pixel = (padded.width * depth, depth) if padded else (width * channels, channels)
     contiguous = dx == 1 and pixel == depth
-    flat = is_pointwise(op)
+    flat = image.is_flat
     return Product(
         items=images * group, groups=group,
-        rows=1 if flat else out_height, pixels=out_height * out_width if flat else out_width,
-        columns=out // group,
+        rows=1 if flat else out_rows, pixels=out_rows * out_pixels if flat else out_pixels,
+        columns=op.result_type.get_shape()[1] // group,
         left_item=height * width * channels, left_group=depth,
         left_row=sy * row, left_pixel=sx * pixel,
         n1=1 if flat else kh, stride1=dy * row,
         n2=1 if flat or contiguous else kw, stride2=0 if flat or contiguous else dx * pixel,
         depth=depth if flat or not contiguous else kw * depth,
         right_item=0, right_group=panel_elements,
-        item_dims=(0,), row_dims=() if flat else (2,), pixel_dims=(2, 3) if flat else (3,), column_dim=1,
-        padded=padded,
+        item_dims=(0,), row_dims=() if flat else image.dims[:1], pixel_dims=image.dims if flat else image.dims[1:],
+        column_dim=1, padded=padded,
     )  # fmt: skip
 
 
@@ -184,6 +171,8 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
         chunk_rows, row_blocks = 1, 1
         chunk_tiles, tile_blocks = max(1, grid.row_tiles), max(1, grid.row_blocks)
         chunk_panels, panel_blocks = grid.panels, grid.panel_blocks
+        if p.padded is not None and isinstance(op, fused.ConvOp):
+            p = conv_product(op, span=chunk_tiles * choice.rows)
     else:
         chunk_tiles, tile_blocks = max(1, tiles), 1  # a row of pixels is split no further
         chunk_rows, chunk_panels = image_blocks(p, choice, target, size)
@@ -244,10 +233,13 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     # a heavy epilogue works on the tile in memory; that memory comes first, so that its place is the same in all shapes
     tile_scratch = 0 if is_light(op.epilogue) else -(-choice.rows * choice.columns * STAGED_BYTES // 64) * 64
     if p.padded is not None:
-        scratch = ((chunk_rows - 1) * p.padded.step + p.padded.reach) * p.padded.width * p.padded.channels * size
+        scratch = p.padded.copied_rows(chunk_rows) * p.padded.width * p.padded.channels * size
         copy = w.scratch(tile_scratch, fused.scalar_type(inputs[0].get_element_type()))
-        copy_rows(w, p.padded, lhs, left_base, copy, row0, b.sub(row1, row0))
-        left, left_origin, first_row = copy, b.index(0), row0
+        pixel0, pixel1 = (
+            b.sub(b.mul(number, b.index(choice.rows)), b.maximum(b.sub(number, n_full), 0)) for number in (tile0, tile1)
+        )
+        copy_rows(w, p.padded, lhs, left_base, copy, (row0, b.sub(row1, row0)), (pixel0, b.sub(pixel1, pixel0)))
+        left, left_origin, first_row = copy, b.sub(b.index(0), b.mul(pixel0, left_pixel)), row0
     else:
         left, left_origin, first_row = lhs, left_base, b.index(0)
 
@@ -379,7 +371,7 @@ def fitting_rows(p: Product, target: Target, size: int) -> int:
     if p.padded is None:
         return max(1, min(p.rows, room // max(1, p.left_row * size)))
     row_bytes = p.padded.width * p.padded.channels * size
-    return max(1, min(p.rows, (room // row_bytes - p.padded.reach) // p.padded.step + 1))
+    return max(1, min(p.rows, (room // row_bytes - p.padded.reach[0]) // p.padded.step[0] + 1))
 
 
 def rows_per_block(p: Product, target: Target, size: int) -> int:
@@ -412,69 +404,8 @@ def image_blocks(p: Product, choice: TileChoice, target: Target, size: int) -> t
     least = 1
     if p.padded is not None:
         rows = -(-p.rows // row_blocks)
-        copied = ((rows - 1) * p.padded.step + p.padded.reach) * p.padded.width * p.padded.channels
+        copied = p.padded.copied_rows(rows) * p.padded.width * p.padded.channels
         computed = rows * p.pixels * p.steps * choice.columns
         least = -(-copied * COPY_COST // max(1, computed))
     panel_blocks = max(1, min(choice.panels // min(least, choice.panels), -(-wanted // row_blocks)))
     return even_chunk(p.rows, -(-p.rows // row_blocks)), even_chunk(choice.panels, -(-choice.panels // panel_blocks))
-
-
-def copy_rows(
-    w: KernelWriter, pad: Padding, image: SSAValue, base: SSAValue, copy: SSAValue, row0: SSAValue, rows: SSAValue
-) -> None:
-    """Copy the input rows that output rows row0 <= y < row0 + rows need into scratch, with zeros outside the image."""
-    b, a = w.body, w.argument
-    assert isinstance(copy.type, MemRefType)
-    element = copy.type.element_type
-    width = a(pad.width * pad.channels, "scratch_row")
-    first = b.sub(b.mul(row0, a(pad.step)), a(pad.top))  # image row of the first scratch row
-    count = b.add(b.mul(b.sub(rows, 1), a(pad.step)), a(pad.reach))
-    inside0 = b.minimum(b.maximum(b.sub(b.index(0), first), 0), count)
-    inside1 = b.maximum(b.minimum(b.sub(a(pad.height), first), count), inside0)
-    before = a(pad.left * pad.channels)
-    middle = a(pad.copied * pad.channels)
-    pixel, image_row = a(pad.pixel), a(pad.row)
-    whole_pixels = pad.pixel == pad.channels
-    copied, channels = a(pad.copied), a(pad.channels)
-
-    def zeros(low: SSAValue, high: SSAValue) -> None:
-        def write(index: SSAValue) -> Sequence[SSAValue]:
-            w.store(w.body.constant(0, element), copy, index)
-            return []
-
-        w.lanes(low, high, write)
-
-    def copy_row(row: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        body: Body = w.body
-        start = body.mul(row, width)
-        inner = body.add(start, before)
-        end = body.add(inner, middle)
-        zeros(start, inner)
-        zeros(end, body.add(start, width))
-        source = body.add(base, body.mul(body.add(first, row), image_row))
-        if whole_pixels:
-
-            def run(index: SSAValue) -> Sequence[SSAValue]:
-                w.store(w.load(image, w.body.add(source, index)), copy, w.body.add(inner, index))
-                return []
-
-            w.lanes(0, middle, run)
-        else:
-
-            def one_pixel(x: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
-                from_ = w.body.add(source, w.body.mul(x, pixel))
-                to = w.body.add(inner, w.body.mul(x, channels))
-
-                def run(index: SSAValue) -> Sequence[SSAValue]:
-                    w.store(w.load(image, w.body.add(from_, index)), copy, w.body.add(to, index))
-                    return []
-
-                w.lanes(0, channels, run)
-                return []
-
-            w.loop(0, copied, one_pixel)
-        return []
-
-    zeros(b.index(0), b.mul(inside0, width))
-    w.loop(inside0, inside1, copy_row)
-    zeros(b.mul(inside1, width), b.mul(count, width))

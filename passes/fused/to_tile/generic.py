@@ -22,13 +22,20 @@ from gecc.passes.fused.to_tile.affine import (
     strides_of,
 )
 from gecc.passes.fused.to_tile.kernel import KernelWriter
-from gecc.passes.fused.to_tile.launch import Lowered, blocks_for, inplace_inputs
+from gecc.passes.fused.to_tile.launch import MAX_BLOCKS, Lowered, blocks_for, inplace_inputs
 
 LANES = 16
 """Elements that run side by side, for the choice of loops."""
 
 LANE_MULTIPLE = 64
 """Blocks of a loop over lanes start at multiples of this many elements, so that only the last one has a tail."""
+
+TILE = 32
+"""Elements that lanes go far at a time in a transposition: their cache lines stay in the first-level cache also where they
+are a power of two apart, and share its sets."""
+
+LINE = 16
+"""Elements of f32 in a cache line."""
 
 
 @dataclass
@@ -217,8 +224,11 @@ def lower_generic(op: fused.GenericOp) -> Lowered:
 
     lane_parallel = 0 <= lane_number < parallel_count
     serial = [n for n in range(parallel_count) if n != lane_number]
+    crossing = _crossing(space.loops, serial, plan.lane, body) if lane_parallel and plan.lane is not None else None
     work = elements(result) * max(1, _product(reduction)) * _weight(op)
     split = serial[0] if serial else (lane_number if lane_parallel else None)
+    if split == crossing and split is not None and space.loops[split].extent < MAX_BLOCKS * LINE:
+        split = lane_number  # blocks would share lines
     if split is None:
         blocks, chunk = 1, 1
     else:
@@ -226,13 +236,13 @@ def lower_generic(op: fused.GenericOp) -> Lowered:
         blocks, chunk = blocks_for(work, space.loops[split].extent, unit)
     chunk_arg = w.argument(chunk, "chunk")
 
-    def nest(position: int) -> None:
+    def nest(position: int, lane_range: tuple[SSAValue, SSAValue] | None = None) -> None:
         remaining = serial[position:]
         if not remaining:
             if not lane_parallel:
                 element()
                 return
-            low, high = range_of(lane_number)
+            low, high = lane_range or range_of(lane_number)
 
             def lanes(index: SSAValue) -> Sequence[SSAValue]:
                 space.current[lane_number] = index
@@ -242,11 +252,20 @@ def lower_generic(op: fused.GenericOp) -> Lowered:
             w.lanes(low, high, lanes)
             return
         number = remaining[0]
+        if number == crossing and lane_range is None:
+            low, high = range_of(lane_number)
+
+            def one_tile(start: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                nest(position, (start, w.body.minimum(w.body.add(start, w.body.index(TILE)), high)))
+                return []
+
+            w.loop(low, high, one_tile, step=TILE)
+            return
         low, high = range_of(number)
 
         def write(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
             space.current[number] = index
-            nest(position + 1)
+            nest(position + 1, lane_range)
             return []
 
         w.loop(low, high, write)
@@ -268,6 +287,18 @@ def lower_generic(op: fused.GenericOp) -> Lowered:
         label=op.label.data,
         inplace=inplace_inputs(op) if not reduction else [],
     )
+
+
+def _crossing(loops: Sequence[Loop], serial: Sequence[int], lane: Loop, body: Accesses) -> int | None:
+    """The loop along which a load is contiguous that lanes gather: a transposition.
+
+    Lanes touch a cache line for each element, and the next element of the line is not needed before they have come to their
+    end; so they go only `TILE` elements far at a time, and then around this loop.
+    """
+    if lane.extent <= TILE:
+        return None
+    gathers = [row for row in body.rows.values() if abs(coefficient(lane, row)) >= LINE]
+    return next((n for row in gathers for n in serial if coefficient(loops[n], row) == 1), None)
 
 
 def _product(values: Sequence[int]) -> int:

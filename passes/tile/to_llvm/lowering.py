@@ -1,8 +1,9 @@
 """The state of one kernel's lowering, and the table from operation class to emitter.
 
 A value of the tile level becomes one of: `Uniform` (one llvm value, the same in all lanes), `Linear` (an index that
-is base + step * lane; so a load at it is a vector load), `Varying` (a vector, one element a lane), `RegisterTile`
-(vectors in rows) or `Memory` (a pointer). Outside lanes everything is uniform.
+is base + step * lane; so a load at it is a vector load), `Strided` (the same with a step that is known at run time),
+`Varying` (a vector, one element a lane), `RegisterTile` (vectors in rows) or `Memory` (a pointer). Outside lanes
+everything is uniform.
 """
 
 from __future__ import annotations
@@ -35,6 +36,14 @@ class Linear:
 
 
 @dataclass(frozen=True)
+class Strided:
+    """An index that is `base` plus the lane's element of the vector `steps`, which is the same in all turns of a loop."""
+
+    base: SSAValue
+    steps: SSAValue
+
+
+@dataclass(frozen=True)
 class Varying:
     """A vector with an element for each lane."""
 
@@ -57,7 +66,10 @@ class Memory:
     bounds: Bounds | None = None
 
 
-Value = Uniform | Linear | Varying | RegisterTile | Memory
+LaneIndex = Linear | Strided | Varying
+"""An index that differs between lanes."""
+
+Value = Uniform | LaneIndex | RegisterTile | Memory
 
 
 @dataclass(frozen=True)
@@ -173,6 +185,10 @@ class KernelLowering:
                 from xdsl.dialects import llvm as xllvm
 
                 return self.b.add(xllvm.AddOp(self.b.splat(base, width), self.b.iota(width, i64, step)))
+            case Strided(base, steps):
+                from xdsl.dialects import llvm as xllvm
+
+                return self.b.add(xllvm.AddOp(self.b.splat(base, width), steps))
             case _:
                 raise CodegenError(f"kernel @{self.name}: {type(value).__name__} is no scalar")
 

@@ -11,10 +11,12 @@ from gecc.errors import CodegenError
 from gecc.passes.tile.to_llvm.builder import vector
 from gecc.passes.tile.to_llvm.lowering import (
     KernelLowering,
+    LaneIndex,
     Linear,
     Memory,
-    RegisterTile,
+    Strided,
     Uniform,
+    Value,
     Varying,
     byte_width,
     lowers,
@@ -28,13 +30,19 @@ def _address(k: KernelLowering, memory: Memory, index: SSAValue) -> SSAValue:
     return k.b.gep(memory.pointer, k.b.imul(index, k.b.int(byte_width(memory.element))))
 
 
-def _pointers(k: KernelLowering, memory: Memory, indices: SSAValue, width: int) -> SSAValue:
-    """A vector of addresses for a vector of indices."""
+def _pointers(k: KernelLowering, memory: Memory, index: LaneIndex, width: int) -> SSAValue:
+    """An address for each lane: of the first plus what the others are away from it, or of a vector of indices."""
     size = byte_width(memory.element)
-    scaled = indices
+    match index:
+        case Linear(base, step):
+            return k.b.add(llvm.LaneAddressesOp(_address(k, memory, base), k.b.iota(width, i64, step * size)))
+        case Strided(base, steps):
+            pointer, offsets = _address(k, memory, base), steps
+        case Varying(indices):
+            pointer, offsets = memory.pointer, indices
     if size > 1:
-        scaled = k.b.add(xllvm.MulOp(indices, k.b.splat_constant(size, vector(i64, width))))
-    return k.b.add(llvm.LaneAddressesOp(memory.pointer, scaled))
+        offsets = k.b.add(xllvm.MulOp(offsets, k.b.splat_constant(size, vector(i64, width))))
+    return k.b.add(llvm.LaneAddressesOp(pointer, offsets))
 
 
 def _all_lanes(k: KernelLowering) -> SSAValue:
@@ -44,7 +52,7 @@ def _all_lanes(k: KernelLowering) -> SSAValue:
     return k.b.splat_constant(1, vector(i1, k.lanes.width))
 
 
-def _check(k: KernelLowering, memory: Memory, offset: Uniform | Linear | Varying) -> None:
+def _check(k: KernelLowering, memory: Memory, offset: Uniform | LaneIndex) -> None:
     """In a checked kernel: leave it unless the access stays in its memory."""
     if k.checks is None:
         return
@@ -59,7 +67,7 @@ def _check(k: KernelLowering, memory: Memory, offset: Uniform | Linear | Varying
         k.checks.each(memory.bounds, k.as_vector(offset), k.lanes.mask)
 
 
-def load(k: KernelLowering, memory: Memory, offset: Uniform | Linear | Varying) -> Uniform | Varying:
+def load(k: KernelLowering, memory: Memory, offset: Uniform | LaneIndex) -> Uniform | Varying:
     """One element, or one for each lane."""
     element, b = memory_type(memory.element), k.b
     align = k.align(byte_width(memory.element))
@@ -79,7 +87,7 @@ def load(k: KernelLowering, memory: Memory, offset: Uniform | Linear | Varying) 
             value = b.intrinsic(name, args, type_, align)
             assert value is not None
     else:
-        pointers = _pointers(k, memory, k.as_vector(offset), k.lanes.width)
+        pointers = _pointers(k, memory, offset, k.lanes.width)
         name = f"llvm.masked.gather.v{k.lanes.width}{element}.v{k.lanes.width}p0"
         value = b.intrinsic(name, [pointers, _all_lanes(k), b.splat_constant(0, type_)], type_, align)
         assert value is not None
@@ -90,11 +98,11 @@ def load(k: KernelLowering, memory: Memory, offset: Uniform | Linear | Varying) 
 def _load(k: KernelLowering, op: Operation) -> None:
     assert isinstance(op, tile.LoadOp)
     offset = k.values[op.offset]
-    assert isinstance(offset, Uniform | Linear | Varying)
+    assert isinstance(offset, Uniform | LaneIndex)
     k.set(op.value, load(k, k.memory(op.memory), offset))
 
 
-def store(k: KernelLowering, value: SSAValue, memory: Memory, offset: Linear | Varying) -> None:
+def store(k: KernelLowering, value: SSAValue, memory: Memory, offset: LaneIndex) -> None:
     """One element from each lane; `value` is a vector."""
     assert k.lanes is not None
     b, width = k.b, k.lanes.width
@@ -109,7 +117,7 @@ def store(k: KernelLowering, value: SSAValue, memory: Memory, offset: Linear | V
         else:
             b.intrinsic(f"llvm.masked.store.v{width}{element}.p0", [value, pointer, k.lanes.mask], None, align)
         return
-    pointers = _pointers(k, memory, k.as_vector(offset), width)
+    pointers = _pointers(k, memory, offset, width)
     name = f"llvm.masked.scatter.v{width}{element}.v{width}p0"
     b.intrinsic(name, [value, pointers, _all_lanes(k)], None, align)
 
@@ -126,7 +134,7 @@ def _store(k: KernelLowering, op: Operation) -> None:
         _check(k, memory, offset)
         k.b.store(value, _address(k, memory, offset.ssa), k.align(byte_width(memory.element)))
         return
-    assert isinstance(offset, Linear | Varying)
+    assert isinstance(offset, LaneIndex)
     store(k, k.vector(op.value), memory, offset)
 
 
@@ -175,7 +183,7 @@ def _check_index(k: KernelLowering, op: Operation) -> None:
     b.start(go_on)
 
 
-def bad_value(k: KernelLowering, index: Uniform | Linear | Varying | RegisterTile | Memory, bad: SSAValue) -> SSAValue:
+def bad_value(k: KernelLowering, index: Value, bad: SSAValue) -> SSAValue:
     """One of the indices that are out of range: the largest when read as unsigned, so negative ones first."""
     if isinstance(index, Uniform):
         return index.ssa

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects import llvm
 from gecc.passes.tile.to_llvm.builder import Builder
-from gecc.passes.tile.to_llvm.lowering import KernelLowering, Linear, Uniform, lowers, register_type
+from gecc.passes.tile.to_llvm.lowering import KernelLowering, Linear, Strided, Uniform, lowers, register_type
 
 Binary = Callable[[SSAValue, SSAValue], Operation]
 
@@ -121,6 +121,12 @@ def _add(k: KernelLowering, op: Operation) -> None:
             case Uniform(x), Linear(y, t):
                 k.set(op.results[0], Linear(combine(x, y), sign * t))
                 return
+            case Strided(x, steps), Uniform(y):
+                k.set(op.results[0], Strided(combine(x, y), steps))
+                return
+            case Uniform(x), Strided(y, steps) if sign > 0:
+                k.set(op.results[0], Strided(combine(x, y), steps))
+                return
             case _:
                 pass
     build = xllvm.AddOp if isinstance(op, arith.AddiOp) else xllvm.SubOp
@@ -137,8 +143,15 @@ def _multiply(k: KernelLowering, op: Operation) -> None:
         for linear, other in (pair, pair[::-1]):
             if isinstance(linear, Linear) and isinstance(other, Uniform):
                 factor = Builder.known(other.ssa)
-                if factor is not None and factor != 0:
-                    k.set(op.results[0], Linear(k.b.imul(linear.base, other.ssa), linear.step * factor))
+                base = k.b.imul(linear.base, other.ssa)
+                if factor is None:
+                    assert k.lanes is not None
+                    width = k.lanes.width
+                    steps = xllvm.MulOp(k.b.iota(width, i64, linear.step), k.b.splat(other.ssa, width))
+                    k.set(op.results[0], Strided(base, k.b.add(steps)))
+                    return
+                if factor != 0:
+                    k.set(op.results[0], Linear(base, linear.step * factor))
                     return
     if k.is_uniform(*op.operands):
         k.set(op.results[0], Uniform(k.b.imul(k.uniform(op.operands[0]), k.uniform(op.operands[1]))))

@@ -21,11 +21,13 @@
 // V3-LABEL: func.func @kept
 // V3: "Row"({{.*}}) {tiling = {columns = 8 : i64, full = 1 : i64, rows = 1 : i64, short = 0 : i64}}
 
-// Pixels of a pointwise convolution are rows of one product, else those of one output row are; panels are those of one
-// group; a depthwise convolution has no register tile.
+// Pixels of a pointwise convolution are rows of one product, else those of one output row are, or those of the only column,
+// if its taps are one column too; panels are those of one group; a depthwise convolution has no register tile.
 // CHECK-LABEL: func.func @convs
 // CHECK: "Pointwise"{{.*}} tiling = {columns = {{[0-9]+}} : i64, full = {{[0-9][0-9]+|[5-9]}} : i64
 // CHECK: "Rows"{{.*}} tiling = {columns = {{[0-9]+}} : i64, full = {{[0-3]}} : i64
+// CHECK: "Column"{{.*}} tiling = {columns = 32 : i64, full = {{[0-9]+}} : i64, rows = {{[0-9][0-9]+|[8-9]}} : i64
+// CHECK: "Columns"{{.*}} tiling = {columns = 32 : i64, full = 0 : i64, rows = 2 : i64, short = 1 : i64
 // CHECK: "Groups"{{.*}} tiling = {columns = {{16|32}} : i64
 // CHECK: "Depthwise"{{.*}} tiling = {columns = 32 : i64, full = 0 : i64, rows = 0 : i64, short = 0 : i64}}
 // V3-LABEL: func.func @convs
@@ -49,11 +51,17 @@ func.func @kept(%one: tensor<1x8xf32>, %narrow: tensor<8x3xf32>) {
   }
   func.return
 }
-func.func @convs(%x: tensor<1x32x14x15xf32>, %w1: tensor<64x32x1x1xf32>, %w3: tensor<64x32x3x3xf32>, %wg: tensor<64x16x3x3xf32>, %wd: tensor<32x1x3x3xf32>) {
+func.func @convs(%x: tensor<1x32x14x15xf32>, %w1: tensor<64x32x1x1xf32>, %w3: tensor<64x32x3x3xf32>, %xc: tensor<1x32x90x1xf32>, %wc: tensor<64x32x3x1xf32>, %wg: tensor<64x16x3x3xf32>, %wd: tensor<32x1x3x3xf32>) {
   %p = fused.conv "Pointwise"(%x, %w1) {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x32x14x15xf32>, tensor<64x32x1x1xf32>) -> tensor<1x64x14x15xf32> epilogue(%n: index, %c: index, %i: index, %j: index, %acc: f32, %t: tensor<1x32x14x15xf32>, %u: tensor<64x32x1x1xf32>) {
     fused.yield %acc : f32
   }
   %r = fused.conv "Rows"(%x, %w3) {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x32x14x15xf32>, tensor<64x32x3x3xf32>) -> tensor<1x64x14x15xf32> epilogue(%n: index, %c: index, %i: index, %j: index, %acc: f32, %t: tensor<1x32x14x15xf32>, %u: tensor<64x32x3x3xf32>) {
+    fused.yield %acc : f32
+  }
+  %c = fused.conv "Column"(%xc, %wc) {kernel = array<i64: 3, 1>, strides = array<i64: 1, 1>, pads = array<i64: 1, 0, 1, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x32x90x1xf32>, tensor<64x32x3x1xf32>) -> tensor<1x64x90x1xf32> epilogue(%n: index, %c: index, %i: index, %j: index, %acc: f32, %t: tensor<1x32x90x1xf32>, %u: tensor<64x32x3x1xf32>) {
+    fused.yield %acc : f32
+  }
+  %cs = fused.conv "Columns"(%xc, %w3) {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x32x90x1xf32>, tensor<64x32x3x3xf32>) -> tensor<1x64x90x1xf32> epilogue(%n: index, %c: index, %i: index, %j: index, %acc: f32, %t: tensor<1x32x90x1xf32>, %u: tensor<64x32x3x3xf32>) {
     fused.yield %acc : f32
   }
   %g = fused.conv "Groups"(%x, %wg) {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x32x14x15xf32>, tensor<64x16x3x3xf32>) -> tensor<1x64x14x15xf32> epilogue(%n: index, %c: index, %i: index, %j: index, %acc: f32, %t: tensor<1x32x14x15xf32>, %u: tensor<64x16x3x3xf32>) {

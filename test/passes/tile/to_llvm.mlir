@@ -84,6 +84,26 @@ tile.kernel @divide(%x: memref<?xi32>, %y: memref<?xi32>, %n: index, %block: ind
 }
 
 // -----
+// A step known at run time: the lanes' distances from the first are the same in all turns, and only the first one's address
+// is computed in each.
+// CHECK-LABEL: llvm.func @strided
+// CHECK:         [[STEPS:%.*]] = llvm.mul {{.*}} : vector<16xi64>
+// CHECK:         [[FIRST:%.*]] = llvm.getelementptr
+// CHECK:         [[BYTES:%.*]] = llvm.mul [[STEPS]], {{.*}} : vector<16xi64>
+// CHECK-NEXT:    llvm.lane_addresses [[FIRST]]{{\[}}[[BYTES]]{{\]}}
+// CHECK:         llvm.call_intrinsic "llvm.masked.gather.v16f32.v16p0"
+// V3-LABEL: llvm.func @strided
+tile.kernel @strided(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %stride: index, %block: index) {
+  %z = arith.constant 0 : index
+  tile.lanes %i = %z to %n {
+    %p = arith.muli %i, %stride : index
+    %at = arith.addi %block, %p : index
+    %v = tile.load %x[%at] : memref<?xf32>
+    tile.store %v, %y[%i] : memref<?xf32>
+  }
+}
+
+// -----
 // An index is checked as unsigned; what is wrong is told in the rank's state, and the run goes on with index 0.
 // CHECK-LABEL: llvm.func @gather(%0: !llvm.ptr, %1: i64, %2: i64, %3: !llvm.ptr, %4: !llvm.ptr)
 // CHECK:         llvm.icmp "ult" {{.*}} : i64

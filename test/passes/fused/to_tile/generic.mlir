@@ -107,3 +107,45 @@ func.func @main() -> tensor<2xf32> {
   }
   func.return %y : tensor<2xf32>
 }
+
+// -----
+// Lanes that gather from as many cache lines go a tile far, then around the loop along which those lines lie, then on.
+// CHECK-LABEL: tile.kernel @Turn(
+// CHECK:         [[TILE:%[0-9]+]] = arith.constant 32 : index
+// CHECK:         scf.for [[START:%[0-9]+]] = {{.*}} step [[TILE]] {
+// CHECK:           [[END:%[0-9]+]] = arith.minsi
+// CHECK:           scf.for
+// CHECK:             tile.lanes {{%[0-9]+}} = [[START]] to [[END]] {
+func.func @main(%x: tensor<90x70xf32>) -> tensor<70x90xf32> {
+  %y = fused.generic "Turn"(%x) : (tensor<90x70xf32>) -> tensor<70x90xf32> body(%i: index, %j: index, %t: tensor<90x70xf32>) {
+    %v = fused.load %t[%j, %i] : tensor<90x70xf32>
+    fused.yield %v : f32
+  }
+  func.return %y : tensor<70x90xf32>
+}
+
+// -----
+// Near misses: lanes no longer than a tile; elements of which several lie in a line; lines that no loop goes along.
+// CHECK-LABEL: tile.kernel @Short(
+// CHECK-NOT:     arith.constant 32
+// CHECK-LABEL: tile.kernel @Near(
+// CHECK-NOT:     arith.constant 32
+// CHECK-LABEL: tile.kernel @Column(
+// CHECK-NOT:     arith.constant 32
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<32x70xf32>, %z: tensor<90x9xf32>, %u: tensor<64x70xf32>) -> (tensor<70x32xf32>, tensor<9x90xf32>, tensor<4x64xf32>) {
+  %y = fused.generic "Short"(%x) : (tensor<32x70xf32>) -> tensor<70x32xf32> body(%i: index, %j: index, %t: tensor<32x70xf32>) {
+    %v = fused.load %t[%j, %i] : tensor<32x70xf32>
+    fused.yield %v : f32
+  }
+  %n = fused.generic "Near"(%z) : (tensor<90x9xf32>) -> tensor<9x90xf32> body(%i: index, %j: index, %t: tensor<90x9xf32>) {
+    %v = fused.load %t[%j, %i] : tensor<90x9xf32>
+    fused.yield %v : f32
+  }
+  %c = fused.generic "Column"(%u) : (tensor<64x70xf32>) -> tensor<4x64xf32> body(%i: index, %j: index, %t: tensor<64x70xf32>) {
+    %k = arith.constant 3 : index
+    %v = fused.load %t[%j, %k] : tensor<64x70xf32>
+    fused.yield %v : f32
+  }
+  func.return %y, %n, %c : tensor<70x32xf32>, tensor<9x90xf32>, tensor<4x64xf32>
+}
