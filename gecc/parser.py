@@ -1,7 +1,9 @@
-"""Text of IR as gecc reads it: xDSL's syntax, in which every literal in UTF-8 is a string.
+"""Text of IR as gecc reads it: xDSL's syntax, in which what xDSL prints reads back as it was.
 
-xDSL prints other characters than ASCII as escaped bytes, and takes a literal with such bytes for bytes (`BytesAttr`), which
-is no name of a location, an input or a file. Models have names in all languages, and text must read back as it was.
+Two things do not for xDSL's own parser. It prints other characters than ASCII as escaped bytes, and takes a literal with such
+bytes for bytes (`BytesAttr`), which is no name of a location, an input or a file; here a literal in UTF-8 is a string. And it
+prints infinities, NaN and some more in a dense list of floats as hexadecimal bits, which it reads as integers; here they are
+the bits, as in MLIR.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
+from xdsl.dialects.builtin import AnyFloat, ComplexType, IndexType, IntegerType
 from xdsl.frontend.mlir import MLIRFrontend
-from xdsl.parser import Parser
+from xdsl.parser import AttrParser, Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Input, Position, Token
@@ -49,6 +52,18 @@ class TextLexer(MLIRLexer):
         return token
 
 
+class _Bits(AttrParser._TensorLiteralElement):
+    """A hexadecimal element of a dense list: to a float type its bits."""
+
+    def to_type(self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType[Any]) -> Any:
+        if not isinstance(type, AnyFloat):
+            return super().to_type(parser, type)
+        size = type.bitwidth // 8
+        if self.is_negative or not isinstance(self.value, int) or self.value >> type.bitwidth:
+            parser.raise_error(f"expected the bits of {type}, at most {2 * size} digits", at_position=self.span)
+        return type.unpack(self.value.to_bytes(size, "little"), 1)[0]
+
+
 class TextParser(Parser):
     """xDSL's parser over `TextLexer`."""
 
@@ -56,6 +71,12 @@ class TextParser(Parser):
         super().__init__(ctx, "", name)
         self._name = name
         self._parser_state = ParserState(TextLexer(Input(text, name)))
+
+    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
+        element = super()._parse_tensor_literal_element()
+        if element.span.text[:2].lower() == "0x":
+            return _Bits(element.is_negative, element.value, element.span)
+        return element
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """The module. Raises ParseError or VerifyException for text that says none, InvalidModelError as `in_words`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -121,13 +122,15 @@ class _Float(Kind):
             printer.print_string(" f64")
 
     def parse(self, parser: Parser) -> Attribute:
-        value = float(parser.parse_number())
+        value = _number(parser)
         return FloatAttr(value, f64 if parser.parse_optional_keyword("f64") else f32)
 
 
 def _shortest(value: float, *, single: bool) -> str:
-    """The shortest decimal that rounds to this f32 or f64, with a point, as MLIR asks."""
+    """The shortest decimal that rounds to this f32 or f64, with a point, as MLIR asks; else inf, -inf or nan."""
     text = repr(value)
+    if not math.isfinite(value):
+        return text
     if single:
         for digits in range(1, 10):
             text = f"{value:.{digits}g}"
@@ -135,6 +138,15 @@ def _shortest(value: float, *, single: bool) -> str:
                 break
     mantissa, e, exponent = text.partition("e")
     return (mantissa if "." in mantissa else mantissa + ".0") + e + exponent
+
+
+def _number(parser: Parser) -> float:
+    """What `_shortest` gives."""
+    sign = -1.0 if parser.parse_optional_punctuation("-") else 1.0
+    for word in ("inf", "nan"):
+        if parser.parse_optional_keyword(word):
+            return sign * float(word)
+    return sign * float(parser.parse_number())
 
 
 class _Ints(Kind):
@@ -162,8 +174,7 @@ class _Floats(Kind):
         printer.print_string("[" + ", ".join(_shortest(float(v), single=False) for v in attr.get_values()) + "]")
 
     def parse(self, parser: Parser) -> Attribute:
-        numbers = parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, parser.parse_number)
-        return floats_attr([float(n) for n in numbers])
+        return floats_attr(parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, lambda: _number(parser)))
 
 
 class _Word(Kind):

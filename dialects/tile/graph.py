@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Self
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -31,10 +32,13 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from gecc.dialects.ge.attrs import WeightAttr
+from gecc.dialects.ge.const import print_value
 
 Storage = base(TensorType) | base(MemRefType)
 """A whole tensor: a value before bufferization, a place in memory after it."""
@@ -132,10 +136,25 @@ class WeightOp(IRDLOperation):
     result = result_def(Storage)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
-    assembly_format = "$value attr-dict `->` type($result)"
 
     def __init__(self, value: Attribute, result: Attribute) -> None:
         super().__init__(properties={"value": value}, result_types=[result])
+
+    def print(self, printer: Printer) -> None:
+        """Print the value so that it parses to the same bytes."""
+        printer.print_string(" ")
+        print_value(self.value, printer)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse what `print` prints."""
+        value = parser.parse_attribute()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation("->")
+        return cls.create(properties={"value": value}, result_types=[parser.parse_type()], attributes=attributes)
 
 
 @irdl_op_definition

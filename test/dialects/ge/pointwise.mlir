@@ -18,6 +18,14 @@ func.func @main(%x: tensor<2x?x4xf32>, %v: tensor<3x1xf32>, %s: tensor<f32>, %p:
   %5 = ge.LeakyRelu(%x) alpha 0.1 f64 : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
   // CHECK-NEXT: %6 = ge.Elu(%x) alpha 1.5e-09 : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>{{$}}
   %6 = ge.Elu(%x) alpha 1.5e-09 : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  // CHECK-NEXT: %{{.*}} = ge.Elu(%x) alpha inf : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>{{$}}
+  %inf = ge.Elu(%x) alpha inf : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  // CHECK-NEXT: %{{.*}} = ge.Elu(%x) alpha -inf : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>{{$}}
+  %minus = ge.Elu(%x) alpha -inf : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  // CHECK-NEXT: %{{.*}} = ge.Elu(%x) alpha nan f64 : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>{{$}}
+  %nan = ge.Elu(%x) alpha nan f64 : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  // CHECK-NEXT: %{{.*}} = ge.Elu(%x) alpha -0.5 : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>{{$}}
+  %half = ge.Elu(%x) alpha -0.5 : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
   // CHECK-NEXT: %7 = ge.IsNan(%x) : (tensor<2x?x4xf32>) -> tensor<2x?x4xi1>{{$}}
   %7 = ge.IsNan(%x) : (tensor<2x?x4xf32>) -> tensor<2x?x4xi1>
   // CHECK-NEXT: %8 = ge.LogicalNot(%7) : (tensor<2x?x4xi1>) -> tensor<2x?x4xi1>{{$}}
