@@ -45,6 +45,9 @@ def run_tool(prog: str, body: Callable[[Sequence[str] | None], int], argv: Seque
     except GeccError as error:
         print(f"error: {error}", file=sys.stderr)
         return FAILED
+    except MemoryError as error:  # a model may ask for any size
+        print(f"error: not enough memory: {error}".rstrip(": "), file=sys.stderr)
+        return FAILED
     except BrokenPipeError:  # the reader, such as head, has seen enough
         sys.stderr.close()
         return FAILED

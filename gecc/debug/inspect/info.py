@@ -11,6 +11,7 @@ from gecc.om.gears import arenas, varies
 from gecc.om.graph import COMMAND
 from gecc.om.reader import map_file, read
 from gecc.om.records import IoDesc, OmModel
+from gecc.om.signature import signature_of
 from gecc.plain import printable
 
 _TASK_NAMES = {
@@ -25,8 +26,10 @@ _TASK_NAMES = {
 def info(path: str | os.PathLike[str]) -> str:
     """The page, a line a figure. Raises OmError for a file that is damaged."""
     model = read(path, verify="full")
-    container = parse_container(memoryview(map_file(path)).cast("B"), f"'{os.fspath(path)}'")
-    lines = [*_model(model, os.path.getsize(path)), *_memory(model)]
+    data = memoryview(map_file(path)).cast("B")
+    container = parse_container(data, f"'{os.fspath(path)}'")
+    signed = "there; gecc-run --trust says whose" if any(signature_of(data)) else "none"
+    lines = [*_model(model, os.path.getsize(path)), _line("signature", signed), *_memory(model)]
     lines += [_line(f"{_partition(p.type)} size", f"{p.size} bytes") for p in container.models[0]]
     lines += [*_interface(model), *_gears(model)]
     return "\n".join(lines) + "\n"

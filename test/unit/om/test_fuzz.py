@@ -15,6 +15,7 @@ from test.fuzz.check import check
 from test.fuzz.files import Parts
 from test.fuzz.kernels import bind, portable_mutants
 from test.fuzz.mutate import mutants
+from test.fuzz.text import check_text, text_mutants, text_of
 
 
 def test_mutants_end_in_an_error_in_words_or_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -86,3 +87,13 @@ def test_memory_is_fenced() -> None:
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGSEGV
     pages.close()
+
+
+@pytest.mark.parametrize("name", ["rows", "loop", "host", "gears"])
+def test_mutants_of_text_end_in_an_error_in_words_or_an_om(name: str, tmp_path: Path) -> None:
+    base = next(base for base in bases() if base.name == name)
+    text = text_of(base, tmp_path)
+    path = tmp_path / "mutant.mlir"
+    assert check_text(text, path)
+    read = [check_text(mutant, path) for mutant in islice(text_mutants(text, 1), 400)]
+    assert 0 < sum(read) < len(read)

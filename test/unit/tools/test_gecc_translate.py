@@ -300,6 +300,11 @@ def test_a_signed_om_runs_where_its_key_is_trusted(call: Call, compiled: Compile
     done = call(main, compiled.onnx, "-o", tmp_path / "m.om", "--sign", secret)
     assert done.code == 0, done.err
     assert call(run, tmp_path / "m.om", "--trust", public).code == 0
+    signatures = [
+        next(line for line in call(main, om, "--info").out.splitlines() if line.startswith("signature:")).split()[1]
+        for om in (tmp_path / "m.om", compiled.om)
+    ]
+    assert signatures == ["there;", "none"]
     _, other = keys(tmp_path, "b")
     refused = call(run, tmp_path / "m.om", "--trust", other)
     assert refused.code == 1

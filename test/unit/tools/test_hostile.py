@@ -20,6 +20,7 @@ from gecc.errors import InputError, InvalidModelError, OmError, WeightError
 from gecc.om.records import GotoTask, GraphNode, IoDesc, KernelEntry, KernelTask, LabelTask, OmModel, Source, TensorDesc
 from gecc.om.writer import to_bytes, write
 from gecc.plain import MOST, printable, shortened
+from gecc.tools.gecc_run import main as run
 from gecc.tools.gecc_translate import main
 from test.unit.tools.models import mlp, save
 
@@ -172,7 +173,15 @@ def test_objects_of_any_type_are_drawn(tmp_path: Path) -> None:
     assert main([str(tmp_path / "o.om"), "--to", "onnx", "-o", str(tmp_path / "o.onnx")]) == 0
 
 
-# ------------------------------------------------------------------------------------------------------------ no end
+# ------------------------------------------------------------------------------------------------------- no end, no bound
+
+
+def test_an_input_that_no_memory_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = api.compile(save(mlp(), tmp_path, "mlp.onnx")).om
+    great = (*model.inputs, IoDesc("great", "f32", (1 << 44,)))
+    write(replace(model, inputs=great), tmp_path / "great.om")
+    assert run([str(tmp_path / "great.om")]) == 1
+    assert capsys.readouterr().err.startswith("error: not enough memory: Unable to allocate")
 
 
 def test_a_run_without_end_can_be_interrupted(tmp_path: Path) -> None:
