@@ -16,6 +16,8 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     f64,
+    i8,
+    i16,
     i64,
 )
 from xdsl.ir import Attribute, Region, SSAValue
@@ -54,8 +56,8 @@ class MatmulOp(FusedOp):
 
     `a` is [..batch, M, K]; `b` is [..batch or none, K, N], with `transpose_b` [.., N, K], with `packed = NR`
     [.., P, K, NR] where P = ceil(N / NR) and the last panel is padded with zeros. Batch dimensions broadcast as in
-    numpy. Products are summed in `accumulator_type` of the element type that a and b share. Region `epilogue`
-    (result indices, sum, tensors of all operands) yields the result's element.
+    numpy. Products are summed in `accumulator_type` of the element type that a and b share; packed b may hold i8 for i16.
+    With `pairs` two steps of a panel's K lie column by column, (k, k + 1) of one next to those of the next. Region `epilogue` (result indices, sum, tensors of all operands) yields the result's element.
     """
 
     name = "fused.matmul"
@@ -66,6 +68,7 @@ class MatmulOp(FusedOp):
     extras = var_operand_def(TensorType)
     transpose_b = opt_prop_def(UnitAttr)
     packed = opt_prop_def(IntegerAttr)
+    pairs = opt_prop_def(UnitAttr)
     epilogue = region_def()
 
     def __init__(
@@ -104,10 +107,8 @@ class MatmulOp(FusedOp):
 
     def verify_op(self) -> None:
         a, b, result = shape_of(self.a), shape_of(self.b), self.result_type.get_shape()
-        if element_of(self.a) != element_of(self.b):
-            raise VerifyException(
-                f"{self.name}: a holds {element_of(self.a)} and b holds {element_of(self.b)}, expected the same"
-            )
+        _check_elements(self, ("a", self.a), ("b", self.b))
+        _check_pairs(self, self.sizes[2] if len(a) > 1 and len(result) > 1 else 0)
         if len(a) < 2 or len(result) < 2:
             raise VerifyException(f"{self.name}: a has rank {len(a)}, result {len(result)}, expected at least 2")
         m, n, k = self.sizes
@@ -129,6 +130,26 @@ class MatmulOp(FusedOp):
                 f"{list(result[:-2])}"
             )
         check_region(self, "epilogue", self.epilogue, len(result), (self.accumulator,), self.result_scalar)
+
+
+def _check_elements(op: MatmulOp | ConvOp, left: tuple[str, SSAValue], right: tuple[str, SSAValue]) -> None:
+    """Both sides of a product hold one type, or the right one, packed, bytes (i8) for words (i16)."""
+    held = element_of(left[1]), element_of(right[1])
+    if held[0] == held[1] or (op.packed is not None and held == (i16, i8)):
+        return
+    raise VerifyException(
+        f"{op.name}: {left[0]} holds {held[0]} and {right[0]} holds {held[1]}, expected the same"
+        + (", or i16 and i8" if op.packed is not None else "")
+    )
+
+
+def _check_pairs(op: MatmulOp | ConvOp, run: int) -> None:
+    """Pairs are of packed words that are multiplied with an even number of neighbours."""
+    if op.pairs is not None and (op.packed is None or run % 2 or element_of(op.operands[0]) != i16):
+        raise VerifyException(
+            f"{op.name}: pairs of {element_of(op.operands[0])} in runs of {run}"
+            f"{'' if op.packed is not None else ', not packed'}; expected packed i16 in runs of an even number"
+        )
 
 
 def is_depthwise_panel(out: int, group: int, depth: int, columns: int) -> bool:
@@ -153,7 +174,7 @@ class ConvOp(FusedOp):
     `strides`, `dilations` and `kernel` are (vertical, horizontal), `pads` (top, left, bottom, right), zeros outside.
     With `packed = NR`, w is [group, P, KH * KW * C / group, NR], the third dimension in the order kh, kw, c, and
     P = ceil(OC / group / NR), the last panel padded with zeros; a depthwise convolution packed in panels of all its
-    channels has w [1, 1, KH * KW, C]. Products are summed in `accumulator_type`. Region
+    channels has w [1, 1, KH * KW, C]. `pairs` is as in fused.matmul, of channels of one tap. Products are summed in `accumulator_type`. Region
     `epilogue` (n, oc, oh, ow, sum, tensors of all operands) yields the result's element.
     """
 
@@ -169,6 +190,7 @@ class ConvOp(FusedOp):
     dilations = prop_def(DenseArrayBase.constr(i64))
     group = prop_def(IntegerAttr)
     packed = opt_prop_def(IntegerAttr)
+    pairs = opt_prop_def(UnitAttr)
     epilogue = region_def()
 
     def __init__(
@@ -219,10 +241,7 @@ class ConvOp(FusedOp):
                 raise VerifyException(f"{self.name}: {name} is {list(values)}, expected {count} values")
         if min(*ints(self.kernel), *ints(self.strides), *ints(self.dilations)) < 1:
             raise VerifyException(f"{self.name}: kernel, strides and dilations must be at least 1")
-        if element_of(self.x) != element_of(self.w):
-            raise VerifyException(
-                f"{self.name}: x holds {element_of(self.x)} and w holds {element_of(self.w)}, expected the same"
-            )
+        _check_elements(self, ("x", self.x), ("w", self.w))
         if len(x) != 4 or len(result) != 4:
             raise VerifyException(f"{self.name}: x is {list(x)}, result {list(result)}, expected rank 4")
         group, channels, out_channels = self.group.value.data, x[1], result[1]
@@ -232,6 +251,7 @@ class ConvOp(FusedOp):
             )
         kh, kw = ints(self.kernel)
         depth = channels // group
+        _check_pairs(self, depth)
         if self.packed is not None:
             nr = self.packed.value.data
             if nr < 1:

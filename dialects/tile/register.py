@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, VectorType, i16, i64
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -11,6 +11,7 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     region_def,
     result_def,
@@ -62,6 +63,9 @@ class MmaOp(IRDLOperation):
     The left side is read in place, so a convolution over channels-last rows is the same operation as a matrix
     product: its taps are the two outer loops. The right side is packed: C values for each step, steps consecutive.
 
+    With `pairs`, `depth` is even and the right side's steps lie in pairs: those of k and k + 1 for column 0, for column 1,
+    and so on. i16 on the left may meet i8 on the right.
+
     `ahead` is an offset in rhs that a later tile will need: in each pass of four steps `lines` cache lines from there
     on are prefetched, and `ahead` moves on with the right side. It changes no value.
     """
@@ -80,6 +84,7 @@ class MmaOp(IRDLOperation):
     stride2 = operand_def(IndexType)
     ahead = opt_operand_def(IndexType)
     lines = prop_def(IntegerAttr.constr(type=i64))
+    pairs = opt_prop_def(UnitAttr)
     tile = result_def(base(VectorType))
     traits = traits_def(MemoryReadEffect())
 
@@ -95,11 +100,13 @@ class MmaOp(IRDLOperation):
         outer: tuple[SSAValue, SSAValue, SSAValue, SSAValue],
         ahead: SSAValue | None = None,
         lines: int = 0,
+        *,
+        pairs: bool = False,
     ) -> None:
         super().__init__(
             operands=[acc, lhs, lhs_offset, rhs, rhs_offset, row_stride, depth, *outer, ahead],
             result_types=[acc.type],
-            properties={"lines": IntegerAttr(lines, i64)},
+            properties={"lines": IntegerAttr(lines, i64), "pairs": UnitAttr() if pairs else None},
         )
 
     def verify_(self) -> None:
@@ -111,6 +118,9 @@ class MmaOp(IRDLOperation):
             raise VerifyException(
                 f"tile.mma: lines = {lines}, expected a positive number with an offset to prefetch and 0 without"
             )
+        assert isinstance(self.lhs.type, MemRefType)
+        if self.pairs is not None and self.lhs.type.element_type != i16:
+            raise VerifyException(f"tile.mma: pairs of {self.lhs.type.element_type}, expected i16")
 
     @classmethod
     def parse(cls, parser: Parser) -> MmaOp:
@@ -144,10 +154,11 @@ class MmaOp(IRDLOperation):
             ahead = parse_value(parser)
             parser.parse_keyword("lines")
             lines = parser.parse_integer()
+        pairs = parser.parse_optional_keyword("pairs") is not None
         parser.parse_punctuation(":")
         parser.parse_type()
         outer = (n1, stride1, n2, stride2)
-        return cls(acc, lhs, lhs_offset, rhs, rhs_offset, row_stride, depth, outer, ahead, lines)
+        return cls(acc, lhs, lhs_offset, rhs, rhs_offset, row_stride, depth, outer, ahead, lines, pairs=pairs)
 
     def print(self, printer: Printer) -> None:
         def show(*parts: SSAValue | str) -> None:
@@ -162,6 +173,8 @@ class MmaOp(IRDLOperation):
         show(self.n2, " by ", self.stride2, ")")
         if self.ahead is not None:
             show(" ahead ", self.ahead, f" lines {self.lines.value.data}")
+        if self.pairs is not None:
+            show(" pairs")
         show(" : ")
         printer.print_attribute(self.tile.type)
 

@@ -145,6 +145,13 @@ def generic(env: Env, op: GenericOp, inputs: Sequence[Array]) -> Array:
     return run.finish(run.map(1, acc))
 
 
+def _steps(panels: Array) -> Array:
+    """Panels in pairs of steps, [.., K, NR] in which a column's two numbers are neighbours, with a row for each step."""
+    *batch, depth, columns = panels.shape
+    pairs = panels.reshape(*batch, depth // 2, columns, 2)
+    return np.swapaxes(pairs, -1, -2).reshape(panels.shape)
+
+
 @meaning(MatmulOp)
 def matmul(env: Env, op: MatmulOp, a: Array, b: Array, extras: Sequence[Array]) -> Array:
     """The product in the accumulator's type, then the epilogue."""
@@ -152,6 +159,7 @@ def matmul(env: Env, op: MatmulOp, a: Array, b: Array, extras: Sequence[Array]) 
     dtype = run.dtype(op.accumulator)
     a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     if op.packed is not None:
+        b = _steps(b) if op.pairs is not None else b
         columns = np.swapaxes(b, -3, -2)  # [.., K, P, NR]
         b = columns.reshape(*columns.shape[:-2], columns.shape[-2] * columns.shape[-1])[..., : op.sizes[1]]
     elif op.transpose_b is not None:
@@ -172,6 +180,7 @@ def conv(env: Env, op: ConvOp, x: Array, w: Array, extras: Sequence[Array]) -> A
     if op.packed is not None and w.shape[0] != group:  # the one panel of a depthwise convolution, [1, 1, taps, C]
         w = w.transpose(3, 1, 0, 2)
     elif op.packed is not None:
+        w = _steps(w) if op.pairs is not None else w
         columns = np.swapaxes(w, 1, 2)  # [group, KH * KW * depth, P, NR]
         columns = columns.reshape(group, kh * kw * depth, columns.shape[2] * columns.shape[3])[..., :width]
         w = columns.reshape(group, kh, kw, depth, width).transpose(0, 4, 3, 1, 2)

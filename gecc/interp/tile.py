@@ -236,6 +236,13 @@ class _Run:
             self.check(op, start + steps * columns - 1, rhs)
         acc = self.value(op.acc)
         panel = rhs[start : start + steps * columns].reshape(steps, columns)
+        if op.pairs is not None:
+            if depth % 2:
+                raise KernelError(
+                    f"tile.mma of pairs in runs of {depth}, expected an even number",
+                    where=f"the interpretation of {self.where}",
+                )
+            panel = panel.reshape(-1, columns, 2).swapaxes(1, 2).reshape(steps, columns)
         self.values[op.tile] = acc + (lhs[offsets].astype(acc.dtype) @ panel.astype(acc.dtype))
 
     def store_tile(self, op: tile.StoreTileOp) -> None:

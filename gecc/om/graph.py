@@ -16,7 +16,7 @@ from gecc.om.records import (
     RESERVED_TYPES,
     SCHEMA_OF_BONDS,
     SCHEMA_OF_GEARS,
-    SCHEMA_OF_PORTABLE,
+    SCHEMA_OF_PAIRS,
     AttrValue,
     GraphNode,
     IoDesc,
@@ -220,7 +220,7 @@ def _arena_offset(desc: Message) -> int:
 def schema_of(model: OmModel) -> int:
     """The least encoding that can say what a model is, so that readers of before take what they know."""
     if model.portable:
-        return SCHEMA_OF_PORTABLE
+        return SCHEMA_OF_PAIRS
     return SCHEMA_OF_GEARS if gear_count(model) else SCHEMA_OF_BONDS
 
 

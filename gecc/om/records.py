@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal, TypeAlias
 
-SCHEMA = 4
+SCHEMA = 5
 """Version of this module's encoding in the container. A reader refuses a greater one. 2 added jumps, host calls and the bond,
-3 gears, 4 portable kernels."""
+3 gears, 4 portable kernels, 5 products of i16 with i8 and in pairs to these."""
 
 SCHEMA_OF_BONDS = 2
 """The first encoding in which kernels are bound to their tasks."""
@@ -28,6 +28,9 @@ SCHEMA_OF_GEARS = 3
 
 SCHEMA_OF_PORTABLE = 4
 """The first encoding that has portable kernels."""
+
+SCHEMA_OF_PAIRS = 5
+"""The first encoding whose portable kernels may multiply i16 with i8, and in pairs."""
 
 ALIGNMENT = 64
 """Alignment of the arena's base and of the weights' base in memory."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr, i8, i16, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -15,7 +15,7 @@ from gecc.dialects import fused
 from gecc.dialects.fused import Body
 from gecc.errors import PassError
 from gecc.rewrite import Pattern, Rewriter, apply_patterns, miss
-from gecc.weights import WeightAttr, WeightStore, store_of
+from gecc.weights import ConstantAttr, WeightAttr, WeightStore, store_of
 from gecc.weights.transformations import Param, transformation
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def pack_matmul(sources: Sequence[np.ndarray], params: Mapping[str, Param]) -> n
         b = np.swapaxes(b, -1, -2)
     *batch, depth, n = b.shape
     panels = -(-n // columns)
-    padded = np.zeros((*batch, depth, panels * columns), b.dtype)
+    padded = np.zeros((*batch, depth, panels * columns), _dtype(b.dtype, params))
     padded[..., :n] = b
-    return np.ascontiguousarray(np.swapaxes(padded.reshape(*batch, depth, panels, columns), -2, -3))
+    return _ordered(np.swapaxes(padded.reshape(*batch, depth, panels, columns), -2, -3), params)
 
 
 @transformation("pack_conv")
@@ -48,10 +48,47 @@ def pack_conv(sources: Sequence[np.ndarray], params: Mapping[str, Param]) -> np.
     if fused.is_depthwise_panel(out, group, depth, columns):
         return np.ascontiguousarray(w.reshape(1, 1, out, height * width).swapaxes(-1, -2))
     panels = -(-per_group // columns)
-    padded = np.zeros((group, panels * columns, height, width, depth), w.dtype)
+    padded = np.zeros((group, panels * columns, height, width, depth), _dtype(w.dtype, params))
     padded[:, :per_group] = w.reshape(group, per_group, depth, height, width).transpose(0, 1, 3, 4, 2)
     packed = padded.reshape(group, panels, columns, height * width * depth)
-    return np.ascontiguousarray(np.swapaxes(packed, -1, -2))
+    return _ordered(np.swapaxes(packed, -1, -2), params)
+
+
+def _ordered(panels: np.ndarray, params: Mapping[str, Param]) -> np.ndarray:
+    """Panels [.., K, columns] as they lie in memory: step by step, or with the numbers of two steps in pairs."""
+    import numpy as np
+
+    if params.get("pairs"):
+        *batch, depth, columns = panels.shape
+        pairs = np.swapaxes(panels.reshape(*batch, depth // 2, 2, columns), -1, -2)
+        return np.ascontiguousarray(pairs).reshape(panels.shape)
+    return np.ascontiguousarray(panels)
+
+
+def _dtype(held: np.dtype[Any], params: Mapping[str, Param]) -> np.dtype[Any]:
+    """The type of panels: that of the weights, or bytes that hold the same numbers (see `_words`)."""
+    import numpy as np
+
+    return np.dtype(np.int8) if params.get("narrow") else held
+
+
+def _words(
+    value: ConstantAttr, store: WeightStore, packed: TensorType, run: int, params: dict[str, Param]
+) -> TensorType:
+    """The type of panels of `value`; of i16 also how they are packed, in `params`.
+
+    The micro-kernel multiplies i16 two steps at a time, for which neighbours of an even `run` are laid in pairs. Numbers
+    that are those of bytes, as weights less their zero point mostly are, become i8: it widens them as it loads, and half as
+    much streams from memory.
+    """
+    if packed.get_element_type() != i16:
+        return packed
+    params["pairs"] = run > 0 and run % 2 == 0
+    numbers = store.array(value)
+    if numbers.size and -128 <= int(numbers.min()) and int(numbers.max()) <= 127:
+        params["narrow"] = True
+        return TensorType(i8, packed.get_shape())
+    return packed
 
 
 def _panels(weight: WeightAttr) -> fused.ConstOp:
@@ -89,9 +126,12 @@ class PackMatmul(Pattern):
         packed_type = TensorType(fused.element_of(op.b), [*batch, -(-n // columns), depth, columns])
         if isinstance(op.b.owner, fused.ConstOp):
             params: dict[str, Param] = {"columns": columns, "transpose": transpose}
+            packed_type = _words(op.b.owner.value, self.store, packed_type, depth, params)
             weight = self.store.add_recipe("pack_matmul", [op.b.owner.value], params, packed_type)
             packed: Operation = _panels(weight)
+            pairs = bool(params.get("pairs"))
         else:
+            pairs = False
             rank = len(batch)
 
             def body(b: Body, indices: Sequence[SSAValue], tensors: Sequence[SSAValue]) -> SSAValue:
@@ -102,7 +142,7 @@ class PackMatmul(Pattern):
             packed = fused.generic("TransData", packed_type, [op.b], body)
         rw.insert_before(op, packed)
         tensors = [op.a, packed.results[0], *op.extras]
-        _replace(op, rw, tensors, columns)
+        _replace(op, rw, tensors, columns, pairs)
 
 
 class PackConv(Pattern):
@@ -124,11 +164,14 @@ class PackConv(Pattern):
         depthwise = fused.is_depthwise_panel(out, group, depth, columns)
         packed_type = TensorType(element, fused.packed_conv_shape(out, group, depth, height * width, columns))
         if isinstance(op.w.owner, fused.ConstOp):
-            weight = self.store.add_recipe(
-                "pack_conv", [op.w.owner.value], {"columns": columns, "group": group}, packed_type
-            )
+            params: dict[str, Param] = {"columns": columns, "group": group}
+            if not depthwise:
+                packed_type = _words(op.w.owner.value, self.store, packed_type, depth, params)
+            weight = self.store.add_recipe("pack_conv", [op.w.owner.value], params, packed_type)
             packed: Operation = _panels(weight)
+            pairs = bool(params.get("pairs"))
         else:
+            pairs = False
 
             def body(b: Body, indices: Sequence[SSAValue], tensors: Sequence[SSAValue]) -> SSAValue:
                 g, panel, step, j = indices
@@ -144,7 +187,7 @@ class PackConv(Pattern):
 
             packed = fused.generic("TransData", packed_type, [op.w], body)
         rw.insert_before(op, packed)
-        _replace(op, rw, [op.x, packed.results[0], *op.extras], columns)
+        _replace(op, rw, [op.x, packed.results[0], *op.extras], columns, pairs)
 
 
 def _padded(
@@ -164,10 +207,14 @@ def _padded(
     return value if inside is None else b.select(inside, value, 0)
 
 
-def _replace(op: fused.MatmulOp | fused.ConvOp, rw: Rewriter, operands: Sequence[SSAValue], columns: int) -> None:
+def _replace(
+    op: fused.MatmulOp | fused.ConvOp, rw: Rewriter, operands: Sequence[SSAValue], columns: int, pairs: bool
+) -> None:
     """The same operation with a packed right side; its region's argument for it changes type."""
     properties: dict[str, Attribute] = {k: v for k, v in op.properties.items() if k != "transpose_b"}
     properties["packed"] = IntegerAttr(columns, i64)
+    if pairs:
+        properties["pairs"] = UnitAttr()
     region = op.detach_region(op.epilogue)
     position = len(region.block.args) - len(operands) + 1
     rw.replace_value_with_new_type(region.block.args[position], operands[1].type)
@@ -189,8 +236,8 @@ class PackWeights(ModulePass):
     %y = fused.matmul "MatMulV2"(%x, %w) {packed = 64, tiling = {columns = 64, ...}} : ...
     ```
 
-    A constant becomes a recipe in the weight store, computed when the file is written. A right side that is computed
-    at run time gets an operation that packs it. Needs: fused-choose-tilings.
+    A constant becomes a recipe in the weight store, computed when the file is written; one of i16 whose numbers fit bytes
+    becomes i8. A right side that is computed at run time gets an operation that packs it. Needs: fused-choose-tilings.
     """
 
     name = "fused-pack-weights"

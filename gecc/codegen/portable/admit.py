@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StringAttr,
+    UnitAttr,
     VectorType,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
@@ -255,6 +256,10 @@ def _is_lines(op: Operation, value: Any) -> bool:
     return isinstance(op, tile.MmaOp) and isinstance(value, IntegerAttr) and 0 <= value.value.data <= 64
 
 
+def _is_pairs(op: Operation, value: Any) -> bool:
+    return isinstance(op, tile.MmaOp) and isinstance(value, UnitAttr)
+
+
 _PROPERTIES: dict[str, Callable[[Operation, Any], bool]] = {
     "fastmath": _is_none_flag,
     "overflowFlags": _is_none_flag,
@@ -262,5 +267,6 @@ _PROPERTIES: dict[str, Callable[[Operation, Any], bool]] = {
     "value": _is_value,
     "combiners": _are_combiners,
     "lines": _is_lines,
+    "pairs": _is_pairs,
 }
 """Properties that may stand in a kernel, and what they may be."""

@@ -162,7 +162,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     inputs = [v.type for v in op.operands if isinstance(v.type, TensorType)]
     result = op.result_type
     shape = result.get_shape()
-    size = element_bytes(inputs[0])
+    size, right_size = element_bytes(inputs[0]), element_bytes(inputs[1])
 
     # blocks: items x blocks of rows x blocks of tiles x blocks of panels
     tiles = choice.full + choice.short
@@ -263,7 +263,7 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
     staged = w.scratch(0, op.accumulator) if tile_scratch else None
 
     # the tiles of a panel share the work of prefetching the next one: each takes other lines of every four panel rows
-    slots = choice.columns * 4 * size // 64
+    slots = max(1, choice.columns * 4 * right_size // 64)
     block_tiles = min(chunk_rows, p.rows) * min(chunk_tiles, max(tiles, 1))
     lines = min(2, slots)
     while lines * block_tiles < slots:
@@ -280,10 +280,13 @@ def lower_product(op: fused.MatmulOp | fused.ConvOp, target: Target) -> Lowered:
         )
         right_offset = body.add(right_base, body.mul(panel, panel_size))
         turn = body.mul(body.add(number, y), body.index(lines))
-        slot = body.mul(body.rem(turn, body.index(slots)), body.index(64 // size))
+        slot = body.mul(body.rem(turn, body.index(slots)), body.index(64 // right_size))
         ahead = body.add(body.add(right_offset, panel_size), slot)
         outer = (n1, stride1, n2, stride2)
-        mma = tile.MmaOp(fill.tile, left, left_offset, rhs, right_offset, left_pixel, depth, outer, ahead, lines)
+        pairs = op.pairs is not None
+        mma = tile.MmaOp(
+            fill.tile, left, left_offset, rhs, right_offset, left_pixel, depth, outer, ahead, lines, pairs=pairs
+        )
         body.block.add_ops([fill, mma])
         first_column = body.mul(panel, body.index(choice.columns))
         valid = body.index(choice.columns)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm as xllvm
-from xdsl.dialects.builtin import IntegerType, VectorType, i16, i32
+from xdsl.dialects.builtin import IntegerType, VectorType, i8, i16, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from gecc.dialects import llvm, tile
@@ -162,16 +162,23 @@ def _mma(k: KernelLowering, op: Operation) -> None:
     assert isinstance(acc, RegisterTile)
     lhs, rhs = k.memory(op.lhs), k.memory(op.rhs)
     source = lhs.element
-    if rhs.element != source:
-        raise CodegenError(f"kernel @{k.name}: tile.mma of {source} and {rhs.element}, expected one type")
-    size = byte_width(source)
-    bytes_of = b.int(size)
+    if rhs.element != source and (source, rhs.element) != (i16, i8):
+        raise CodegenError(
+            f"kernel @{k.name}: tile.mma of {source} and {rhs.element}, expected one type, or i16 and i8"
+        )
+    size, right_size = byte_width(source), byte_width(rhs.element)
 
-    def scaled(value: SSAValue) -> SSAValue:
-        return b.imul(k.uniform(value), bytes_of)
+    def scaled(value: SSAValue, unit: int = size) -> SSAValue:
+        return b.imul(k.uniform(value), b.int(unit))
 
+    in_pairs = op.pairs is not None
+    if in_pairs and not multiplies_pairs(k, source):
+        raise CodegenError(
+            f"kernel @{k.name}: tile.mma of pairs, which {k.target.name} does not multiply",
+            hint="compile for the target that the kernel was packed for",
+        )
     start = b.gep(lhs.pointer, scaled(op.lhs_offset))
-    panel = b.gep(rhs.pointer, scaled(op.rhs_offset))
+    panel = b.gep(rhs.pointer, scaled(op.rhs_offset, right_size))
     addressing = _Rows(b, rows, scaled(op.row_stride))
     stride1, stride2, depth = scaled(op.stride1), scaled(op.stride2), k.uniform(op.depth)
     n1, n2 = k.uniform(op.n1), k.uniform(op.n2)
@@ -179,10 +186,17 @@ def _mma(k: KernelLowering, op: Operation) -> None:
         runs = _check_panels(k, op, rows, vectors * width)
         depth = b.add(llvm.SelectOp(runs, depth, b.int(0)))
         n1, n2 = (n if Builder.known(n) == 1 else b.add(llvm.SelectOp(runs, n, b.int(0))) for n in (n1, n2))
+    if in_pairs:  # an odd step at the end of a run, which is none of theirs, would be read with one that is not there
+        depth = b.add(xllvm.AndOp(depth, b.int(-2)))
     vec = vector(element, width)
-    narrow = vector(memory_type(source), width)
-    row_bytes = vectors * width * size
-    align = k.align(min(width * size, k.target.vector_bytes))
+    narrow, right_narrow = memory_type(source), vector(memory_type(rhs.element), width)
+    row_bytes = vectors * width * right_size
+    align = k.align(min(width * right_size, k.target.vector_bytes))
+
+    def panel_vector(w: SSAValue, step: int, v: int) -> SSAValue:
+        """Vector v of the panel row of a step, as it lies in memory."""
+        return b.load(b.gep(w, b.int(step * row_bytes + v * width * right_size)), right_narrow, align)
+
     # loads of one step's panel row alone fit the registers, not those of several steps
     crowded = rows * vectors + max(vectors, CLUSTER) + 1 > k.target.vector_registers
 
@@ -192,12 +206,9 @@ def _mma(k: KernelLowering, op: Operation) -> None:
         for step in range(count):
             if crowded and step:
                 w = b.opaque(w)  # another base, so that loads of this step are not drawn to those of the last
-            panel_row = [
-                widen(b, b.load(b.gep(w, b.int(step * row_bytes + v * width * size)), narrow, align), element)
-                for v in range(vectors)
-            ]
+            panel_row = [widen(b, panel_vector(w, step, v), element) for v in range(vectors)]
             for row in range(rows):
-                scalar = b.load(b.gep(addresses[row], b.int(step * size)), narrow.get_element_type(), k.align(size))
+                scalar = b.load(b.gep(addresses[row], b.int(step * size)), narrow, k.align(size))
                 value = b.splat(widen(b, scalar, element), width)
                 for v in range(vectors):
                     at = row * vectors + v
@@ -207,7 +218,8 @@ def _mma(k: KernelLowering, op: Operation) -> None:
     def pair_steps(
         a: SSAValue, w: SSAValue, multiples: Sequence[SSAValue], accs: list[SSAValue], count: int
     ) -> SSAValue:
-        """As `steps`, for i16 two at a time: the left side's neighbours are one i32, panel rows are interleaved.
+        """As `steps`, for i16 two at a time: the left side's neighbours are one i32, panel rows are interleaved, here
+        unless they are in memory.
 
         The second of a pair that `count` cuts off is zero on both sides.
         """
@@ -215,14 +227,23 @@ def _mma(k: KernelLowering, op: Operation) -> None:
         sixteen = b.splat_constant(16, vec)
 
         def panel(step: int, v: int) -> SSAValue:
-            loaded = b.load(b.gep(w, b.int(step * row_bytes + v * width * size)), narrow, align)
+            loaded = panel_vector(w, step, v)
+            if rhs.element == i8:
+                loaded = b.add(xllvm.SExtOp(loaded, vector(i16, width)))
             return b.add(xllvm.ZExtOp(loaded, vec))
+
+        def pair(step: int, v: int) -> SSAValue:
+            """Vector v of a pair of panel rows that lies in memory as it is multiplied."""
+            twice = vector(memory_type(rhs.element), 2 * width)
+            place = step * row_bytes + v * width * 2 * right_size
+            loaded = b.load(b.gep(w, b.int(place)), twice, align)
+            return loaded if rhs.element == i16 else b.add(xllvm.SExtOp(loaded, vector(i16, 2 * width)))
 
         for step in range(0, count, 2):
             if crowded and step:
                 w = b.opaque(w)
-            panel_row = [panel(step, v) for v in range(vectors)]
-            if step + 1 < count:
+            panel_row = [pair(step, v) if in_pairs else panel(step, v) for v in range(vectors)]
+            if step + 1 < count and not in_pairs:
                 upper = [b.add(xllvm.ShlOp(panel(step + 1, v), sixteen)) for v in range(vectors)]
                 panel_row = [b.add(xllvm.OrOp(low, high)) for low, high in zip(panel_row, upper, strict=True)]
             for row in range(rows):
@@ -250,7 +271,9 @@ def _mma(k: KernelLowering, op: Operation) -> None:
 
     # the address to prefetch stays at a fixed distance from the panel's, so it costs no register of its own
     lines = op.lines.value.data
-    distance = k.b.isub(scaled(op.ahead), scaled(op.rhs_offset)) if op.ahead is not None else None
+    distance = None
+    if op.ahead is not None:
+        distance = b.isub(scaled(op.ahead, right_size), scaled(op.rhs_offset, right_size))
 
     def inner(a: SSAValue, w: SSAValue, accs: Sequence[SSAValue]) -> tuple[SSAValue, Sequence[SSAValue]]:
         """One contiguous run of `depth` steps; returns where the panel stands after it."""
@@ -271,7 +294,8 @@ def _mma(k: KernelLowering, op: Operation) -> None:
 
         state: Sequence[SSAValue] = [a, w, *addressing.initial, *accs]
         state = counted_loop(k, b.int(0), many, UNROLL, state, passes(UNROLL))
-        state = counted_loop(k, many, depth, 1, state, passes(1))
+        last = 2 if in_pairs else 1
+        state = counted_loop(k, many, depth, last, state, passes(last))
         return state[1], state[2 + len(addressing.multiples) :]
 
     flat = [value for row in acc.rows for value in row]

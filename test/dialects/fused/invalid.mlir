@@ -235,6 +235,56 @@ func.func @main(%a: tensor<3x8xf32>, %b: tensor<8x5xf64>) {
 
 // -----
 
+// CHECK: fused.matmul: a holds i16 and b holds i8, expected the same{{$}}
+func.func @main(%a: tensor<3x8xi16>, %b: tensor<8x5xi8>) {
+  %0 = fused.matmul "MatMulV2"(%a, %b) : (tensor<3x8xi16>, tensor<8x5xi8>) -> tensor<3x5xi32> epilogue(%i: index, %j: index, %acc: i32, %ta: tensor<3x8xi16>, %tb: tensor<8x5xi8>) {
+    fused.yield %acc : i32
+  }
+  func.return
+}
+
+// -----
+
+// CHECK: fused.matmul: a holds i16 and b holds ui8, expected the same, or i16 and i8
+func.func @main(%a: tensor<3x8xi16>, %b: tensor<1x8x16xui8>) {
+  %0 = fused.matmul "MatMulV2"(%a, %b) {packed = 16 : i64} : (tensor<3x8xi16>, tensor<1x8x16xui8>) -> tensor<3x5xi32> epilogue(%i: index, %j: index, %acc: i32, %ta: tensor<3x8xi16>, %tb: tensor<1x8x16xui8>) {
+    fused.yield %acc : i32
+  }
+  func.return
+}
+
+// -----
+
+// CHECK: fused.matmul: pairs of i16 in runs of 8, not packed; expected packed i16 in runs of an even number
+func.func @main(%a: tensor<3x8xi16>, %b: tensor<8x5xi16>) {
+  %0 = fused.matmul "MatMulV2"(%a, %b) {pairs} : (tensor<3x8xi16>, tensor<8x5xi16>) -> tensor<3x5xi32> epilogue(%i: index, %j: index, %acc: i32, %ta: tensor<3x8xi16>, %tb: tensor<8x5xi16>) {
+    fused.yield %acc : i32
+  }
+  func.return
+}
+
+// -----
+
+// CHECK: fused.matmul: pairs of i16 in runs of 7; expected packed i16 in runs of an even number
+func.func @main(%a: tensor<3x7xi16>, %b: tensor<1x7x16xi8>) {
+  %0 = fused.matmul "MatMulV2"(%a, %b) {packed = 16 : i64, pairs} : (tensor<3x7xi16>, tensor<1x7x16xi8>) -> tensor<3x5xi32> epilogue(%i: index, %j: index, %acc: i32, %ta: tensor<3x7xi16>, %tb: tensor<1x7x16xi8>) {
+    fused.yield %acc : i32
+  }
+  func.return
+}
+
+// -----
+
+// CHECK: fused.matmul: pairs of i32 in runs of 8; expected packed i16 in runs of an even number
+func.func @main(%a: tensor<3x8xi32>, %b: tensor<1x8x16xi32>) {
+  %0 = fused.matmul "MatMulV2"(%a, %b) {packed = 16 : i64, pairs} : (tensor<3x8xi32>, tensor<1x8x16xi32>) -> tensor<3x5xi32> epilogue(%i: index, %j: index, %acc: i32, %ta: tensor<3x8xi32>, %tb: tensor<1x8x16xi32>) {
+    fused.yield %acc : i32
+  }
+  func.return
+}
+
+// -----
+
 // CHECK: fused.conv: result is [1, 6, 5, 6], expected [1, 6, 4, 6]
 func.func @main(%x: tensor<1x4x9x8xf32>, %w: tensor<6x4x3x3xf32>) {
   %0 = fused.conv "Conv2D"(%x, %w) {kernel = array<i64: 3, 3>, strides = array<i64: 2, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x4x9x8xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x5x6xf32> epilogue(%n: index, %c: index, %h: index, %v: index, %acc: f32, %tx: tensor<1x4x9x8xf32>, %tw: tensor<6x4x3x3xf32>) {

@@ -91,6 +91,14 @@ tile.kernel @k(%x: memref<?xf32>, %b: index) {
 }
 
 // -----
+// CHECK: tile.mma: pairs of f32, expected i16
+tile.kernel @k(%x: memref<?xf32>, %b: index) {
+  %c = arith.constant 0.0 : f32
+  %t = tile.fill %c : f32 to vector<6x64xf32>
+  %u = tile.mma %t, %x[%b], %x[%b] rows %b depth %b outer(%b by %b, %b by %b) pairs : vector<6x64xf32>
+}
+
+// -----
 // CHECK: tile.mma: lines = 2, expected a positive number with an offset to prefetch and 0 without
 tile.kernel @k(%x: memref<?xf32>, %b: index) {
   %c = arith.constant 0.0 : f32

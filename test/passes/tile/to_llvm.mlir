@@ -204,3 +204,26 @@ tile.kernel @nested(%x: memref<?xf32>, %n: index, %block: index) {
     }
   }
 }
+
+// -----
+// Pairs of steps lie as they are multiplied: one load of two rows, widened, for two steps; what is odd at the end is left.
+// CHECK-LABEL: llvm.func @pairs
+// CHECK:         llvm.and {{.*}} : i64
+// CHECK-COUNT-2: llvm.load {{.*}} -> vector<32xi8>
+// CHECK-NOT:     llvm.load {{.*}} -> vector<16xi8>
+// CHECK:         llvm.return
+// V3-LABEL: llvm.func @pairs
+// V3:            llvm.load {{.*}} -> vector<16xi8>
+// V3-NOT:        llvm.shl {{.*}} : vector<8xi32>
+// V3:            llvm.return
+tile.kernel @pairs(%a: memref<?xi16>, %b: memref<?xi8>, %y: memref<?xi32>, %n: index, %block: index) {
+  %zero = arith.constant 0 : i32
+  %o = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %c = arith.constant 16 : index
+  %t = tile.fill %zero : i32 to vector<1x16xi32>
+  %u = tile.mma %t, %a[%o], %b[%o] rows %n depth %n outer(%one by %o, %one by %o) pairs : vector<1x16xi32>
+  tile.store_tile %u, %y[%block] rows %n columns %c (%v: i32, %i: index, %j: index) {
+    tile.yield %v : i32
+  }
+}
