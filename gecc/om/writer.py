@@ -61,8 +61,8 @@ def write(
 
     With `external` the weights go into a file beside it, named by their SHA-256, which models with the same weights share;
     it is there before the om is. `finish` is called with the path of the whole file before it has its name, to sign it.
-    Weights stream through, so a model larger than memory can be written. Raises OmError as
-    `to_bytes`, OSError when the disk refuses.
+    Weights stream through, so a model larger than memory can be written. Raises OmError as `to_bytes`, OSError when the
+    disk refuses.
     """
     if not external or not model.weights.size:
         return _whole(path, lambda file: _emit(model, file), finish)
