@@ -7,17 +7,16 @@ The header's checksum is the SHA-256 of the file with those 32 bytes zero and WE
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import io
 import os
-import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from typing import BinaryIO
 
 from gecc.errors import OmError
+from gecc.files import new_file
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, header_name, pack_table, table_size
 from gecc.om.digest import file_digest
 from gecc.om.graph import DIGEST, EXTERNAL, encode_graph, first_node_id, weights_file
@@ -90,21 +89,13 @@ def _whole(
     path: str | os.PathLike[str], emit: Callable[[BinaryIO], object], finish: Callable[[str], None] | None = None
 ) -> None:
     """Write a file, all or nothing."""
-    target = os.path.realpath(path)  # a link stays a link
     if os.path.exists(path) and not os.path.isfile(path):  # a folder, or a device such as /dev/null
         raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
-    folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            emit(file)
+    with new_file(path) as file:
+        emit(file)
         if finish is not None:
-            finish(temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+            file.flush()
+            finish(file.name)
 
 
 def _emit(model: OmModel, out: BinaryIO, external: tuple[str, bytes] | None = None) -> None:
