@@ -31,40 +31,42 @@ def read_text(path: str, what: str = "", hint: str | None = None) -> str:
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write in: it gets its name when the block ends well, and is gone when it does not.
+def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write in: it gets its name when the block ends well, and is gone when it does not. A link stays a link.
 
-    A link stays a link, and a device or pipe is written to as it is. Raises CliError, before the block runs if possible,
-    when the file cannot be written; BrokenPipeError when who reads a pipe has gone.
+    Raises OSError when the system refuses.
     """
     target = os.path.realpath(path)
-    if os.path.isdir(target):
-        raise CliError(f"cannot write '{os.fspath(path)}': it is a folder")
-    if is_stream(path):  # not the target: /dev/stdout leads to a name that nothing has when that is a pipe
-        try:
-            with open(path, "wb") as stream:
-                yield stream
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            if error.filename in (None, os.fspath(path)):
-                raise CliError(f"cannot write '{os.fspath(path)}': {error.strerror}") from error
-            raise
-        return
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
-    try:
-        file = open(temporary, "xb")
-    except OSError as error:
-        raise CliError(f"cannot write '{os.fspath(path)}': {error.strerror}") from error
+    file = open(temporary, "xb")
     try:
         with file:
             yield file
         os.replace(temporary, target)
-    except BaseException as error:
+    except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename in (None, temporary):
+        raise
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write in, as `new_file`; a device or pipe is written to as it is.
+
+    Raises CliError, before the block runs if possible, when the file cannot be written; BrokenPipeError when who reads a
+    pipe has gone.
+    """
+    if os.path.isdir(path):
+        raise CliError(f"cannot write '{os.fspath(path)}': it is a folder")
+    file: BinaryIO | None = None
+    try:
+        with open(path, "wb") if is_stream(path) else new_file(path) as file:
+            yield file
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if file is None or error.filename in (None, file.name):  # not of what else the block does
             raise CliError(f"cannot write '{os.fspath(path)}': {error.strerror}") from error
         raise
 

@@ -32,13 +32,8 @@ Text = base(StringAttr) | base(BytesAttr)
 """A string. xDSL's own parser reads a literal with other than ASCII characters as bytes, so these do as well (UTF-8)."""
 
 
-def text(value: str) -> StringAttr:
-    """The attribute that holds a string."""
-    return StringAttr(value)
-
-
 def text_of(attr: Attribute) -> str:
-    """The string that a `text` attribute holds. Raises VerifyException for another attribute or bytes not UTF-8."""
+    """The string that a `Text` attribute holds. Raises VerifyException for another attribute or bytes not UTF-8."""
     if isinstance(attr, StringAttr):
         return attr.data
     if not isinstance(attr, BytesAttr):
@@ -192,7 +187,7 @@ def value_attr(value: AttrValue) -> Attribute:
     if isinstance(value, float):
         return FloatAttr(value, f32)
     if isinstance(value, str):
-        return text(value)
+        return StringAttr(value)
     if value and all(isinstance(v, bool) for v in value):
         return DenseArrayBase.from_list(i1, [int(v) for v in value if isinstance(v, bool)])
     if value and all(isinstance(v, int) for v in value):

@@ -49,7 +49,6 @@ from gecc.dialects.om.attrs import (
     dictionary_of,
     int_array,
     ints_of,
-    text,
     text_of,
 )
 from gecc.om.records import GraphNode, IoDesc, TensorDesc, WeightEntry, is_object
@@ -118,7 +117,7 @@ class InputOp(IRDLOperation):
 
     def __init__(self, desc: IoDesc) -> None:
         super().__init__(
-            properties={"label": text(desc.name), "object": SlotAttr.of(desc), "gears": _shapes(desc)},
+            properties={"label": StringAttr(desc.name), "object": SlotAttr.of(desc), "gears": _shapes(desc)},
             result_types=[value_type(desc.dtype, desc.shape)],
         )
 
@@ -146,7 +145,7 @@ class OutputOp(IRDLOperation):
         super().__init__(
             operands=[[] if value is None else [value]],
             properties={
-                "label": text(desc.name),
+                "label": StringAttr(desc.name),
                 "object": SlotAttr.of(desc),
                 "gears": _shapes(desc),
                 "type": value_type(desc.dtype, desc.shape),
@@ -180,9 +179,9 @@ class WeightOp(IRDLOperation):
     ) -> None:
         super().__init__(
             properties={
-                "label": text(label),
+                "label": StringAttr(label),
                 "offset": IntegerAttr(offset, i64),
-                "layout": text(layout),
+                "layout": StringAttr(layout),
                 "value": value,
             },
             result_types=[value.type],
@@ -233,11 +232,11 @@ class NodeOp(IRDLOperation):
             operands=[[value for value in inputs if value is not None]],
             result_types=[[value_type(desc.dtype, desc.shape) for desc in node.outputs]],
             properties={
-                "type": text(node.type),
-                "label": text(node.name),
+                "type": StringAttr(node.type),
+                "label": StringAttr(node.name),
                 "absent": int_array(absent) if absent else None,
-                "onnx": ArrayAttr(text(name) for name in node.onnx_names),
-                "layouts": None if all(x == "ND" for x in layouts) else ArrayAttr(text(x) for x in layouts),
+                "onnx": ArrayAttr(StringAttr(name) for name in node.onnx_names),
+                "layouts": None if all(x == "ND" for x in layouts) else ArrayAttr(StringAttr(x) for x in layouts),
                 "places": None
                 if all(p is None for p in places)
                 else ArrayAttr(UnitAttr() if p is None else MemAttr.of(p) for p in places),

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NoReturn, TypeVar
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, UnitAttr, i64
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from gecc.dialects.om.attrs import Text, dictionary, dictionary_of, text, text_of
+from gecc.dialects.om.attrs import Text, dictionary, dictionary_of, text_of
 from gecc.dialects.om.graph import InputOp, NodeOp, OutputOp, WeightOp
 from gecc.dialects.om.tasks import EntryOp, EventRecordOp, EventWaitOp, TaskOp
 from gecc.errors import OmError
@@ -70,14 +70,14 @@ class ModelOp(IRDLOperation):
     def __init__(self, model: OmModel, blob: WeightAttr | None, body: Region) -> None:
         super().__init__(
             properties={
-                "label": text(model.name),
-                "target": text(model.target),
+                "label": StringAttr(model.name),
+                "target": StringAttr(model.target),
                 "abi": IntegerAttr(model.abi, i64),
                 "arena": IntegerAttr(model.arena_bytes, i64),
                 "scratch": IntegerAttr(model.scratch_bytes, i64),
                 "slots": IntegerAttr(model.slots, i64) if model.slots else None,
-                "producer": text(model.producer),
-                "dispatcher": text(model.dispatcher) if model.dispatcher else None,
+                "producer": StringAttr(model.producer),
+                "dispatcher": StringAttr(model.dispatcher) if model.dispatcher else None,
                 "blob": blob,
                 "portable": UnitAttr() if model.portable else None,
                 "values": dictionary(model.attrs),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import assert_never
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, i64
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, prop_def
 
 from gecc.dialects.om.attrs import (
@@ -16,7 +16,6 @@ from gecc.dialects.om.attrs import (
     host_attr,
     int_array,
     ints_of,
-    text,
     text_of,
 )
 from gecc.om.records import GotoTask, HostTask, KernelEntry, KernelTask, LabelTask, SwitchTask, Task
@@ -35,7 +34,7 @@ class EntryOp(IRDLOperation):
     def __init__(self, entry: KernelEntry) -> None:
         super().__init__(
             properties={
-                "label": text(entry.name),
+                "label": StringAttr(entry.name),
                 "offset": IntegerAttr(entry.offset, i64),
                 "size": IntegerAttr(entry.size, i64),
             }
@@ -92,8 +91,8 @@ class KernelOp(TaskOp):
     def __init__(self, task: KernelTask) -> None:
         super().__init__(
             properties={
-                "kernel": text(task.kernel),
-                "label": text(task.label),
+                "kernel": StringAttr(task.kernel),
+                "label": StringAttr(task.label),
                 "node": IntegerAttr(task.op_index, i64),
                 "blocks": IntegerAttr(task.blocks, i64),
                 "ins": ArrayAttr(MemAttr.of(o) for o in task.ins),
@@ -185,7 +184,7 @@ class HostOp(TaskOp):
     def __init__(self, task: HostTask) -> None:
         super().__init__(
             properties={
-                "label": text(task.label),
+                "label": StringAttr(task.label),
                 "node": IntegerAttr(task.op_index, i64),
                 "program": MemAttr.of(task.program),
                 "ins": ArrayAttr(host_attr(v) for v in task.ins),

@@ -47,7 +47,7 @@ def branches(tasks: Sequence[Task]) -> list[list[int]]:
 
 
 class Phases:
-    """All phases of some stretches, each from its first to its last."""
+    """All phases of some stretches, each from its first to its last; those that overlap are one."""
 
     def __init__(self, stretches: Sequence[tuple[int, int]]) -> None:
         self._firsts: list[int] = []
@@ -59,6 +59,10 @@ class Phases:
                 self._firsts.append(first)
                 self._lasts.append(last)
 
-    def __contains__(self, phase: int) -> bool:
+    def last(self, phase: int) -> int | None:
+        """The last phase of the stretch that a phase is in, None when it is in none."""
         at = bisect_right(self._firsts, phase) - 1
-        return at >= 0 and phase <= self._lasts[at]
+        return self._lasts[at] if at >= 0 and phase <= self._lasts[at] else None
+
+    def __contains__(self, phase: int) -> bool:
+        return self.last(phase) is not None

@@ -198,10 +198,16 @@ def _last_writers(found: list[Life], unsure: Phases, result: Life, first: int, s
 def _live_through_loops(found: Sequence[Life], tasks: Sequence[Task], effort: Effort) -> None:
     """Let live throughout a loop what comes into it, goes out of it, or may go from one iteration to the next."""
     stretches = loops(tasks)
-    carried = _rewritten(found) if stretches else []
+    carried = iter(zip(found, _rewritten(found), strict=True)) if stretches else iter(())
+    coming = next(carried, None)
+    alive: list[tuple[Life, bool]] = []  # what may touch the loop at hand: most live and die in front of it, or behind
     for first, last in stretches:
-        effort.spend(len(found))
-        for life, again in zip(found, carried, strict=True):
+        while coming is not None and coming[0].first <= last:
+            alive.append(coming)
+            coming = next(carried, None)
+        alive = [(life, again) for life, again in alive if life.last >= first]
+        effort.spend(len(alive))
+        for life, again in alive:
             if life.first < first <= life.last or first <= life.first <= last < life.last:
                 life.first, life.last = min(life.first, first), max(life.last, last)
             elif again and first <= life.first and life.last <= last:

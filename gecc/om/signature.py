@@ -34,23 +34,15 @@ def signature_of(data: Buffer) -> bytes:
 
 
 def signer(key: str | os.PathLike[str]) -> Callable[[str], None]:
-    """What signs an om file in place with the private key in the file `key`, as `sign`.
+    """What signs an om file in place, all or nothing, with the private key in the file `key` (PEM, Ed25519, no password).
 
-    The key is read at once: raises CliError when it cannot be used.
+    The key is read at once: raises CliError when it cannot be used. What is returned raises OmError for a file that is no om.
     """
     secret = _private_key(key)
     return lambda path: _sign(path, secret)
 
 
-def sign(path: str | os.PathLike[str], key: str | os.PathLike[str]) -> None:
-    """Sign an om file in place, all or nothing, with the private key in the file `key` (PEM, Ed25519, no password).
-
-    Raises OmError for a file that is no om, CliError for a key that cannot be used.
-    """
-    _sign(path, _private_key(key))
-
-
-def _sign(path: str | os.PathLike[str], secret: Any) -> None:
+def _sign(path: str, secret: Any) -> None:
     from gecc.files import whole_file
     from gecc.om.reader import map_file, read
 
@@ -59,7 +51,7 @@ def _sign(path: str | os.PathLike[str], secret: Any) -> None:
     signature = secret.sign(CONTEXT + _signed_digest(data, weights))
     head = bytearray(data[:HEADER_SIZE])
     _put(head, signature)
-    head[CHECKSUM_AT : CHECKSUM_AT + CHECKSUM_SIZE] = digest_of(data, bytes(head), weights, f"'{os.fspath(path)}'")
+    head[CHECKSUM_AT : CHECKSUM_AT + CHECKSUM_SIZE] = digest_of(data, bytes(head), weights, f"'{path}'")
     with whole_file(path) as file:
         file.write(head)
         file.write(data[HEADER_SIZE:])

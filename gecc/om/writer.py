@@ -7,17 +7,16 @@ The header's checksum is the SHA-256 of the file with those 32 bytes zero and WE
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import io
 import os
-import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from typing import BinaryIO
 
 from gecc.errors import OmError
+from gecc.files import new_file
 from gecc.om.container import HEADER_SIZE, Header, PartitionType, header_name, pack_table, table_size
 from gecc.om.digest import file_digest
 from gecc.om.graph import DIGEST, EXTERNAL, encode_graph, first_node_id, weights_file
@@ -61,8 +60,8 @@ def write(
 
     With `external` the weights go into a file beside it, named by their SHA-256, which models with the same weights share;
     it is there before the om is. `finish` is called with the path of the whole file before it has its name, to sign it.
-    Weights stream through, so a model larger than memory can be written. Raises OmError as
-    `to_bytes`, OSError when the disk refuses.
+    Weights stream through, so a model larger than memory can be written. Raises OmError as `to_bytes`, OSError when the
+    disk refuses.
     """
     if not external or not model.weights.size:
         return _whole(path, lambda file: _emit(model, file), finish)
@@ -90,21 +89,13 @@ def _whole(
     path: str | os.PathLike[str], emit: Callable[[BinaryIO], object], finish: Callable[[str], None] | None = None
 ) -> None:
     """Write a file, all or nothing."""
-    target = os.path.realpath(path)  # a link stays a link
     if os.path.exists(path) and not os.path.isfile(path):  # a folder, or a device such as /dev/null
         raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
-    folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            emit(file)
+    with new_file(path) as file:
+        emit(file)
         if finish is not None:
-            finish(temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+            file.flush()
+            finish(file.name)
 
 
 def _emit(model: OmModel, out: BinaryIO, external: tuple[str, bytes] | None = None) -> None:

@@ -184,9 +184,9 @@ class Executor:
 
         A contiguous, aligned array is read in place; anything with `__dlpack__` will do. Results are new arrays, or those
         of `outputs` (by name, of the right type and shape, writeable and contiguous). numpy has no bf16: such an input or
-        given output is an array of ml_dtypes.bfloat16 or its bits as uint16, as new results are. In a model with gears the shapes of
-        the inputs choose one of them. An output that is a string tensor, a sequence or of a shape that depends on data
-        comes as the host engine made it. `profile` collects each task's times.
+        given output is an array of ml_dtypes.bfloat16 or its bits as uint16; new results are bits. In a model with gears
+        the shapes of the inputs choose one of them. An output that is a string tensor, a sequence or of a shape that
+        depends on data comes as the host engine made it. `profile` collects each task's times.
 
         Raises InputError telling everything that is wrong with the inputs or outputs, KernelError when a kernel meets a
         bad value (the executor can run again), GeccError when the host engine fails and after `close`.
@@ -241,7 +241,6 @@ class Executor:
                 raise self._is_closed()
             if self._queue is None:
                 noted = self._queue_thread  # alone: a thread that held the executor would keep it alive
-                noted.clear()
                 self._queue = ThreadPoolExecutor(
                     1, f"gecc-queue-{self.model.name}", initializer=lambda: noted.append(threading.get_ident())
                 )
@@ -387,8 +386,7 @@ def load(
     """Open an om file and make it ready to run.
 
     `verify="full"` also hashes the weights' bytes. With `trust`, files of public keys, one of them must have signed the
-    file. Raises OmError for a file that is damaged, for another machine or of
-    another ABI.
+    file. Raises OmError for a file that is damaged, for another machine or of another ABI.
     """
     model = read(path, verify=verify, abi=SUPPORTED_ABIS, trust=trust)
     return Executor(

@@ -35,7 +35,7 @@ NUMPY_DTYPES: dict[str, np.dtype] = {
 """Element types as numpy has them; bf16 as its 16 bits."""
 
 
-def type_of_bits(io: IoDesc, narrow: Mapping[str, str]) -> str | None:
+def type_of_bits(io: IoDesc | FixedInput, narrow: Mapping[str, str]) -> str | None:
     """The name of the type of ml_dtypes whose bits an input or output holds as integers; None when numpy has its type.
 
     `narrow` are such names by the names of inputs or outputs (`gecc.runtime.narrow`).
@@ -132,7 +132,10 @@ class Binder:
 def _other_than(fixed: FixedInput, value: Any) -> list[str]:
     """What is wrong with a value for an input that was compiled in; nothing when it is the same."""
     expected = NUMPY_DTYPES[fixed.dtype]
-    array = np.asarray(value)
+    try:
+        array = bits_of(as_array(value, fixed.name), type_of_bits(fixed, {}), expected)
+    except InputError as error:
+        return [error.message]
     if array.dtype == expected and fixed.accepts(fixed.dtype, array.shape, array.tobytes()):
         return []
     text = f"of shape {list(fixed.shape)}"

@@ -8,15 +8,14 @@ one that writes where it should not is named. Loops run as a whole. Slow, on one
 from __future__ import annotations
 
 import ctypes
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gecc.errors import KernelError
-from gecc.om.flow import loops
+from gecc.om.flow import Phases, loops
 from gecc.om.lifetimes import Life, lives, written
 from gecc.om.records import OmModel, Space
 
@@ -75,27 +74,15 @@ class Poison:
 
 def stretches(model: OmModel) -> list[Stretch]:
     """All tasks of a model, cut where a phase ends that no loop holds."""
-    held = _merged(loops(model.tasks))
+    held = Phases(loops(model.tasks))
     ends: list[Stretch] = []
     start = 0
     for i, task in enumerate(model.tasks):
         following = model.tasks[i + 1].phase if i + 1 < len(model.tasks) else None
         if following == task.phase:
             continue
-        around = bisect_right(held, task.phase, key=lambda span: span[0]) - 1
-        if following is not None and around >= 0 and task.phase < held[around][1]:
+        if following is not None and held.last(task.phase) not in (None, task.phase):
             continue
         ends.append(Stretch(start, i + 1, model.tasks[start].phase, task.phase))
         start = i + 1
     return ends
-
-
-def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sorted spans, those that overlap as one."""
-    found: list[tuple[int, int]] = []
-    for first, last in spans:
-        if found and first < found[-1][1]:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
-        else:
-            found.append((first, last))
-    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from gecc.dialects import fused
 
@@ -31,17 +31,7 @@ class Image:
 
     def turned(self) -> Image:
         """With columns for rows."""
-        pairs = (
-            self.extents,
-            self.outputs,
-            self.kernel,
-            self.strides,
-            self.dilations,
-            self.before,
-            self.behind,
-            self.dims,
-        )
-        return Image(*((second, first) for first, second in pairs))
+        return Image(*(pair[::-1] for pair in astuple(self)))
 
 
 def image_of(op: fused.ConvOp) -> Image:

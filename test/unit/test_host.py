@@ -139,6 +139,8 @@ def test_fixed_inputs_are_in_the_file_and_in_text(tmp_path: Path) -> None:
     with gecc.load(tmp_path / "a.om", threads=1) as executor:
         with pytest.raises(gecc.errors.InputError, match=r"'n' was fixed to \[3\]"):
             executor.run({"x": np.ones(2, np.float32), "n": np.array([4])})
+        with pytest.raises(gecc.errors.InputError, match="'n' is no array"):
+            executor.run({"x": np.ones(2, np.float32), "n": [[1], [1, 2]]})
     om = made.om
     for line in ("", "3", '{"name": "n"}', '{"name": 1, "dtype": "i64", "shape": [], "sha256": ""}'):
         om.attrs = {KEY: (line,)}

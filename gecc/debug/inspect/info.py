@@ -28,7 +28,7 @@ def info(path: str | os.PathLike[str]) -> str:
     model = read(path, verify="full")
     data = memoryview(map_file(path)).cast("B")
     container = parse_container(data, f"'{os.fspath(path)}'")
-    signed = "there; gecc-run --trust says whose" if any(signature_of(data)) else "none"
+    signed = "there; gecc-run --trust KEY checks it" if any(signature_of(data)) else "none"
     lines = [*_model(model, os.path.getsize(path)), _line("signature", signed), *_memory(model)]
     lines += [_line(f"{_partition(p.type)} size", f"{p.size} bytes") for p in container.models[0]]
     lines += [*_interface(model), *_gears(model)]

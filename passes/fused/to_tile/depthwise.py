@@ -15,10 +15,10 @@ from xdsl.ir import SSAValue
 
 from gecc.dialects import fused
 from gecc.passes.fused.to_tile.affine import Linear, strides_of
-from gecc.passes.fused.to_tile.gemm import conv_product, rows_per_block
 from gecc.passes.fused.to_tile.grouped import Group, GroupedRegion
 from gecc.passes.fused.to_tile.kernel import KernelWriter
 from gecc.passes.fused.to_tile.launch import Lowered, element_bytes, inplace_extras
+from gecc.passes.fused.to_tile.product import conv_product, rows_per_block
 from gecc.target import Target
 
 PIXELS = 4

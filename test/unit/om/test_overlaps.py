@@ -337,3 +337,18 @@ def test_a_tangle_is_refused() -> None:
     parts = 3000
     with pytest.raises(OmError, match=f"too tangled: more than {MAX_STEPS} steps"):
         check_lives(wide(parts, MAX_STEPS // parts + 1), "test")
+
+
+def test_many_loops_are_no_tangle() -> None:
+    """As of a hundred gears with loops in each: a loop meets the lives around it alone."""
+    program = Program()
+    for number in range(2000):
+        made = program.kernel([], Operand(Space.ARENA, 0, 4))
+        program.jump(lambda op, phase, n=number: LabelTask(n, op, phase))
+        program.kernel([(made, Operand(Space.ARENA, 0, 4), made)], Operand(Space.ARENA, 4, 4))
+        program.jump(lambda op, phase, n=number: GotoTask(n, op, phase))
+    found = lives(program.model())
+    assert [(life.first, life.last) for life in found] == [
+        span for at in range(0, 8000, 4) for span in ((at, at + 3), (at + 1, at + 3))
+    ]
+    check_lives(program.model(), "test")

@@ -11,7 +11,7 @@ from gecc.errors import CliError, OmError
 from gecc.om.container import CHECKSUM_AT, CHECKSUM_SIZE, PartitionType, parse_container
 from gecc.om.digest import digest_of
 from gecc.om.reader import read
-from gecc.om.signature import sign, signature_of
+from gecc.om.signature import signature_of, signer
 from gecc.om.writer import write
 from test.unit.om.samples import mlp
 
@@ -29,6 +29,10 @@ def keys(folder: Path, name: str) -> tuple[Path, Path]:
     paths[0].write_bytes(secret.private_bytes(pem, form, serialization.NoEncryption()))
     paths[1].write_bytes(secret.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo))
     return paths
+
+
+def sign(om: Path, key: Path) -> None:
+    signer(key)(str(om))
 
 
 def resealed(data: bytearray) -> bytes:

@@ -14,8 +14,10 @@ from onnx import ModelProto, TensorProto, helper
 
 import gecc
 from gecc.errors import InputError, OmError
+from gecc.om.fixed import FixedInput
 from gecc.om.reader import from_bytes
 from gecc.runtime.executor import Executor
+from gecc.runtime.inputs import Binder
 
 Array = np.ndarray[Any, Any]
 
@@ -158,6 +160,15 @@ def test_bf16_is_taken_as_such_and_as_bits() -> None:
         np.testing.assert_array_equal(mine, expected)
         with pytest.raises(InputError, match="'x' has element type float32, expected bfloat16, or its bits as uint16"):
             ready.run([x.astype(np.float32)])
+
+
+def test_a_fixed_bf16_is_given_as_such_and_as_bits() -> None:
+    x: Array = np.array([1.5, -2], ml_dtypes.bfloat16)
+    binder = Binder([], [FixedInput.of("x", "bf16", (2,), x.tobytes())])
+    for form in (x, x.view(np.uint16)):
+        assert binder.bind({"x": form}) == []
+        with pytest.raises(InputError, match="'x' was fixed to"):
+            binder.bind({"x": form[::-1]})
 
 
 @pytest.mark.parametrize("names", [("int4",), ("int4", "int5"), (1, 2), "int4"])

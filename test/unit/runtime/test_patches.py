@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from gecc.runtime.patches import PATCHES
-from gecc.runtime.reference import FAULTS, Program
+from gecc.runtime.reference import Program
 
 F = TensorProto.FLOAT
 RNG = np.random.default_rng(3)
@@ -43,7 +43,7 @@ def by_reference(proto: ModelProto, inputs: Sequence[Any]) -> Any:
         feeds = {i.name: x for i, x in zip(proto.graph.input, inputs, strict=True)}
         with np.errstate(all="ignore"):
             results = ReferenceEvaluator(proto).run(None, feeds)
-    except FAULTS:
+    except Exception:
         return None
     return results[0] if isinstance(results, list) else None
 
