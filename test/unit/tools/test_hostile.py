@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -190,7 +191,8 @@ def test_a_run_without_end_can_be_interrupted(tmp_path: Path) -> None:
     tasks = (LabelTask(0, 0, 0), GotoTask(0, 0, 1))
     write(replace(model, tasks=tasks), tmp_path / "endless.om")
     command = [sys.executable, "-m", "gecc.tools.gecc_run", str(tmp_path / "endless.om"), "--threads", "1"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # who starts the tests in the background ignores it
+    with subprocess.Popen(command, stderr=subprocess.PIPE, preexec_fn=listen) as process:
         try:
             stat = Path(f"/proc/{process.pid}/stat")
             until = time.monotonic() + 60
