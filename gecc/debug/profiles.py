@@ -16,16 +16,17 @@ MAX_NAMES = 6
 
 
 def profile_rows(profile: Profile) -> Iterator[tuple[str, ...]]:
-    """A line for each task in the order of execution, and the sum: the median over runs of its wall time.
+    """A line for each task that ran, in their order, and the sum: the median over runs of its wall time.
 
     Times are in microseconds, from the first rank's start to the last rank's end. Tasks of one phase overlap, so the
-    sum may exceed the time of a run. What no run came to, in other gears and branches, is left out.
+    sum may exceed the time of a run. What no run came to, in other gears and branches, is left out, and so are jumps, which
+    take none.
     """
     times = [median(run[i].wall_ns for run in profile.runs) / 1000 for i in range(len(profile.last))]
     total = sum(times)
     ran = [any(any(run[i].ranks) for run in profile.runs) for i in range(len(profile.last))]
     for task, time, did in zip(profile.last, times, ran, strict=True):
-        if task.blocks and not did:
+        if not did:
             continue
         names = ", ".join(task.onnx_names[:MAX_NAMES])
         if len(task.onnx_names) > MAX_NAMES:
