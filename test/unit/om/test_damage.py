@@ -18,7 +18,7 @@ from gecc.om.container import HEADER_SIZE, Header, PartitionType, parse_containe
 from gecc.om.digest import file_digest
 from gecc.om.kernel_store import pack_store, parse_store
 from gecc.om.reader import from_bytes, read
-from gecc.om.records import OmModel
+from gecc.om.records import SCHEMA, OmModel
 from gecc.om.schema import DecodeError, ModelDef, ModelTaskDef
 from gecc.om.writer import to_bytes
 from test.unit.om.samples import empty, mlp
@@ -237,9 +237,9 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
 
 def test_a_newer_schema_or_abi_is_refused_with_both_numbers() -> None:
     def newer(proto) -> None:
-        proto.attr["gecc_schema"].i = 7
+        proto.attr["gecc_schema"].i = SCHEMA + 3
 
-    refused(edit_graph(newer), "the file's schema is 7, this reader supports 1 to 4")
+    refused(edit_graph(newer), f"the file's schema is {SCHEMA + 3}, this reader supports 1 to {SCHEMA}")
     from_bytes(DATA, abi=range(1, 3))
     with pytest.raises(
         OmError, match=r"the file's ABI is 1, this runtime supports 2 to 3(.|\n)*compile the model again"
