@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gecc.om.reader import read
+from gecc.om.records import SCHEMA_OF_PAIRS
 from gecc.tools.gecc_run import main as run
 from gecc.tools.gecc_translate import main as translate
 from test.unit.tools.conftest import Call, Compiled
@@ -59,7 +60,7 @@ def test_views(call: Call, compiled: Compiled, portable: Path) -> None:
         assert f"tile.kernel @{kernel.name}(" in code
     assert "; task 0" in code
     form = json.loads(call(translate, portable, "--to", "json").out)
-    assert form["attr"]["gecc_schema"]["i"] == 4
+    assert form["attr"]["gecc_schema"]["i"] == SCHEMA_OF_PAIRS
     done = call(translate, compiled.om, "--diff", portable)
     assert done.code == 1
     assert "portable: False | True" in done.out
