@@ -124,7 +124,7 @@ def bytes_of(place: Operand) -> range:
     return range(place.offset, place.offset + place.size)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(lines())
 def test_a_line_is_accepted_exactly_when_it_runs_well(program: Program) -> None:
     right = runs_well_in_any_order(program)
@@ -270,7 +270,7 @@ def is_small(branching: Branching) -> bool:
     return ways <= 300
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(branchings(apart=False).filter(is_small))
 def test_what_is_accepted_of_branches_runs_well_on_all_ways(branching: Branching) -> None:
     accepted = is_accepted(branching.program.model())
@@ -279,7 +279,7 @@ def test_what_is_accepted_of_branches_runs_well_on_all_ways(branching: Branching
         assert all(branching.runs_well(path) for path in branching.paths())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(branchings(apart=True).filter(is_small))
 def test_lives_hold_what_any_way_needs(branching: Branching) -> None:
     held = {
@@ -293,7 +293,7 @@ def test_lives_hold_what_any_way_needs(branching: Branching) -> None:
         assert {(byte, phase) for byte, phase in branching.needed(path) if phase in visited} <= held
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(branchings(apart=True).filter(is_small))
 def test_branches_that_share_nothing_are_accepted(branching: Branching) -> None:
     assert all(branching.runs_well(path) for path in branching.paths())
@@ -314,9 +314,9 @@ def wide(parts: int, readers: int) -> OmModel:
 
 def test_many_lives_at_once_are_no_tangle() -> None:
     """Each life meets its neighbours in memory alone."""
-    model = wide(20_000, 3)
+    model = wide(8_000, 3)
     check_lives(model, "test")
-    assert {life.last for life in lives(model)} == {20_002}
+    assert {life.last for life in lives(model)} == {8_002}
 
 
 def test_slices_inside_slices() -> None:
