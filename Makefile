@@ -45,7 +45,7 @@ conformance: $(VENV)/ready
 every-om: $(VENV)/ready
 	$(BIN)/python -m pip install -q netron
 	rm -rf build/oms
-	$(BIN)/pytest -q -n $(JOBS) -p test.every_om --poison --keep-oms build/oms --deselect test/unit/om/test_fuzz.py
+	$(BIN)/python -m pytest -q -n $(JOBS) -p test.every_om --poison --keep-oms build/oms --deselect test/unit/om/test_fuzz.py
 	$(BIN)/python -m test.every_om build/oms --netron --jobs $(JOBS)
 
 bench: $(VENV)/ready

@@ -1,8 +1,8 @@
 """Every om of the test suite: through text and back with the same bytes, opened by Netron, run between poison.
 
-    pytest -p test.every_om --keep-oms FOLDER      run tests, and keep each om that they compile or write
-    pytest -p test.every_om --poison               do every run of what was compiled again between poison: the same bits must come out
-    python -m test.every_om FOLDER [--netron]      check those that were kept; exit code 1 when one fails
+    python -m pytest -p test.every_om --keep-oms FOLDER   run tests, and keep each om that they compile or write
+    python -m pytest -p test.every_om --poison            do every run of what was compiled again between poison: the same bits must come out
+    python -m test.every_om FOLDER [--netron]             check those that were kept; exit code 1 when one fails
 
 Files are kept by the SHA-256 of their bytes, so that what many tests compile is checked once.
 """
