@@ -49,7 +49,7 @@ def look(folder: Path, paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
     """What Netron sees of each file: its format, graphs and weights, or why it refuses."""
     command = ["node", str(DRIVER), str(folder), *map(str, paths)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    lines = result.stdout.splitlines()
+    lines = result.stdout.removesuffix("\n").split("\n")  # names may hold what Unicode calls a line's end
     if len(lines) != len(paths):
         raise RuntimeError(
             f"{' '.join(command[:3])} told of {len(lines)} files, expected {len(paths)}: {result.stderr}"
