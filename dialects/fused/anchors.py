@@ -108,10 +108,10 @@ class MatmulOp(FusedOp):
     def verify_op(self) -> None:
         a, b, result = shape_of(self.a), shape_of(self.b), self.result_type.get_shape()
         _check_elements(self, ("a", self.a), ("b", self.b))
-        _check_pairs(self, self.sizes[2] if len(a) > 1 and len(result) > 1 else 0)
         if len(a) < 2 or len(result) < 2:
             raise VerifyException(f"{self.name}: a has rank {len(a)}, result {len(result)}, expected at least 2")
         m, n, k = self.sizes
+        _check_pairs(self, k)
         if self.packed is not None:
             nr = self.packed.value.data
             if nr < 1 or self.transpose_b is not None:
