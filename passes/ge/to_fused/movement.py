@@ -219,8 +219,7 @@ class LowerExpand(Pattern):
 
 
 class LowerTile(Pattern):
-    """ge.Tile of row-major tensors: an Expand of the repetitions, each a dimension of its own; else the index modulo the
-    extent."""
+    """ge.Tile: a load that broadcasts, the repetitions of each dimension being one of their own, in physical order."""
 
     ops = (ge.Tile,)
 
@@ -229,24 +228,14 @@ class LowerTile(Pattern):
         if op.x.type == op.result.type:
             return rw.replace(op, [], [op.x])
         shape, repeats = dims(op.x), fused.ints(op.repeats)
-        if layout(tensor(op.x)) is None and layout(tensor(op.result)) is None:
-            pairs = list(zip(repeats, shape, strict=True))
-            apart = fused.ViewOp(op.x, row_major([n for _, extent in pairs for n in (1, extent)], elem(op.x)))
-            repeated = row_major([n for pair in pairs for n in pair], elem(op.x))
-            expand = fused.generic(
-                "Tile",
-                repeated,
-                [apart.result],
-                lambda b, d, t: fused.broadcast_load(b, t[0], d, repeated.get_shape()),
-            )
-            return rw.replace(op, [apart, expand, fused.ViewOp(expand.results[0], tensor(op.result))])
-
-        def index_map(b: Body, d: Values) -> list[SSAValue]:
-            return [
-                index if repeats[i] == 1 else b.rem(index, max(shape[i], 1), unsigned=True) for i, index in enumerate(d)
-            ]
-
-        rw.replace(op, gather_map("Tile", op.x, tensor(op.result), index_map))
+        order = layout(tensor(op.x))  # the result has the same
+        physical = range(len(shape)) if order is None else order.permutation
+        apart = fused.ViewOp(op.x, row_major([n for i in physical for n in (1, shape[i])], elem(op.x)))
+        repeated = row_major([n for i in physical for n in (repeats[i], shape[i])], elem(op.x))
+        made = fused.generic(
+            "Tile", repeated, [apart.result], lambda b, d, t: fused.broadcast_load(b, t[0], d, repeated.get_shape())
+        )
+        rw.replace(op, [apart, made, fused.ViewOp(made.results[0], tensor(op.result))])
 
 
 class LowerDepthToSpace(Pattern):

@@ -156,3 +156,14 @@ func.func @tile(%x: tensor<2x1x3xf32>) -> tensor<2x4x9xf32> {
   %0 = ge.Tile(%x) repeats [1, 4, 3] : (tensor<2x1x3xf32>) -> tensor<2x4x9xf32>
   func.return %0 : tensor<2x4x9xf32>
 }
+
+// Channels that lie last are repeated there.
+// CHECK-LABEL: func.func @tile_channels_last(
+// CHECK-NEXT:    %0 = fused.view %x : tensor<1x3x2x2xf32, #ge.layout<NHWC>> -> tensor<1x1x1x2x1x2x1x3xf32>
+// CHECK-NEXT:    %1 = fused.generic "Tile"(%0) : (tensor<1x1x1x2x1x2x1x3xf32>) -> tensor<1x1x1x2x2x2x4x3xf32> body(
+// CHECK-NOT:       arith.remui
+// CHECK:         %2 = fused.view %1 : tensor<1x1x1x2x2x2x4x3xf32> -> tensor<1x12x2x4xf32, #ge.layout<NHWC>>
+func.func @tile_channels_last(%x: tensor<1x3x2x2xf32, #ge.layout<NHWC>>) -> tensor<1x12x2x4xf32, #ge.layout<NHWC>> {
+  %0 = ge.Tile(%x) repeats [1, 4, 1, 2] : (tensor<1x3x2x2xf32, #ge.layout<NHWC>>) -> tensor<1x12x2x4xf32, #ge.layout<NHWC>>
+  func.return %0 : tensor<1x12x2x4xf32, #ge.layout<NHWC>>
+}
